@@ -1,0 +1,41 @@
+"""The only part of the package that knows the compiler; see docs/compile.md."""
+
+from .batch import is_compiled
+from .cache import CacheWarning
+from .functions import function
+from .kernel import FLOAT32, FLOAT64, Kernel, kernel, kernels
+from .operations import (
+    absolute,
+    any_true,
+    atan2,
+    maximum,
+    minimum,
+    present,
+    select,
+    sincos,
+    sqrt,
+)
+from .slots import slots
+from .tables import Table
+
+__all__ = [
+    "FLOAT32",
+    "FLOAT64",
+    "CacheWarning",
+    "Kernel",
+    "Table",
+    "absolute",
+    "any_true",
+    "atan2",
+    "function",
+    "is_compiled",
+    "kernel",
+    "kernels",
+    "maximum",
+    "minimum",
+    "present",
+    "select",
+    "sincos",
+    "slots",
+    "sqrt",
+]

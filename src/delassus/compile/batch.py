@@ -1,0 +1,227 @@
+"""Evaluation of a kernel for any number of states: checks, conversion, lane blocks, threads."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+
+from ..errors import DataTypeError, ShapeError
+from . import cpu
+from .signature import Argument
+
+COMPILE_VARIABLE = "DELASSUS_COMPILE"
+# States that a thread takes at a time: enough to hide the cost of taking, few enough to share well.
+_LEAST_CHUNK = 64
+_CHUNKS_A_THREAD = 4
+
+
+def is_compiled() -> bool:
+    """Whether kernels are compiled; DELASSUS_COMPILE=0 runs them as plain Python."""
+    return os.environ.get(COMPILE_VARIABLE, "1") != "0"
+
+
+def is_fast_path_usable() -> bool:
+    """The entry for one state uses the model's own work memory, which the GIL must protect."""
+    return is_compiled() and getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+def evaluate(kernel, model, inputs, out, threads, shared):
+    """Evaluate a kernel for one state or a batch, with every argument checked."""
+    signature = kernel.signature
+    thread_count = _thread_count(threads)
+    arrays, dtype = _as_arrays(signature.inputs, inputs)
+    dimensions = model.dimensions
+    shapes = [signature.extents(a, dimensions, shared) for a in signature.states]
+    split = len(signature.inputs)
+    count = _batch_size(signature.inputs, arrays, shapes[:split])
+    lead = () if count is None else (count,)
+    outputs = _outputs(signature.outputs, out, [lead + s for s in shapes[split:]], dtype)
+    _check_overlap(signature, arrays, outputs)
+
+    n = 1 if count is None else count
+    targets = [o if _is_direct(o, dtype) else np.empty(o.shape, dtype) for o in outputs]
+    rows = [
+        _as_rows(x, n, shape) for x, shape in zip([*arrays, *targets], shapes, strict=True)
+    ]
+    if n:
+        run = _run_compiled if is_compiled() else _run_uncompiled
+        run(kernel, model, shared, rows, dtype, n, thread_count)
+    for given, target in zip(outputs, targets, strict=True):
+        if given is not target:
+            given[...] = target
+    return outputs
+
+
+def _thread_count(threads: int | None) -> int:
+    if threads is None:
+        return _available_cores()
+    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)):
+        raise DataTypeError(f"threads must be None or a positive integer, got {threads!r}")
+    if threads < 1:
+        raise ShapeError(f"threads must be None or a positive integer, got {threads}")
+    return int(threads)
+
+
+@cache
+def _available_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _as_arrays(arguments: tuple[Argument, ...], inputs) -> tuple[list, np.dtype]:
+    """The inputs as arrays of one floating-point type: single only if all of them are single."""
+    arrays = [_as_array(a, x) for a, x in zip(arguments, inputs, strict=True)]
+    given = [x for a, x in zip(arguments, arrays, strict=True) if not (a.optional and x.size == 0)]
+    single = bool(given) and all(x.dtype == np.float32 for x in given)
+    dtype = np.dtype(np.float32 if single else np.float64)
+    return [np.ascontiguousarray(x, dtype) for x in arrays], dtype
+
+
+def _as_array(a: Argument, x) -> np.ndarray:
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        raise ShapeError(f"{a.name} is not an array of numbers: {error}") from None
+    if array.dtype == object or array.dtype.kind not in "fiu":
+        raise DataTypeError(
+            f"{a.name} must hold real numbers, got {array.dtype} from {type(x).__name__}"
+        )
+    return array
+
+
+def _batch_size(arguments, arrays, shapes) -> int | None:
+    """The number of states, None for one state without a batch axis."""
+    counts = {}
+    for a, x, shape in zip(arguments, arrays, shapes, strict=True):
+        if a.optional and x.size == 0 and x.shape[-len(shape) :] != shape:
+            continue
+        if x.shape == shape:
+            counts[a.name] = None
+        elif x.ndim == len(shape) + 1 and x.shape[1:] == shape:
+            counts[a.name] = x.shape[0]
+        else:
+            one = _show(shape)
+            raise ShapeError(
+                f"{a.name} must have shape {one} for one state or {_show(('N', *shape))} for N "
+                f"states of this model, got {_show(x.shape)}"
+            )
+    if len(set(counts.values())) > 1:
+        listing = ", ".join(
+            f"{name} has {'no batch axis' if c is None else f'{c} states'}"
+            for name, c in counts.items()
+        )
+        raise ShapeError(f"all inputs must have the same number of states, but {listing}")
+    return next(iter(counts.values()))
+
+
+def _show(shape) -> str:
+    inner = ", ".join(map(str, shape))
+    return f"({inner},)" if len(shape) == 1 else f"({inner})"
+
+
+def _outputs(arguments, out, shapes, dtype) -> list[np.ndarray]:
+    if out is None:
+        return [np.empty(shape, dtype) for shape in shapes]
+    given = list(out)
+    for a, x, shape in zip(arguments, given, shapes, strict=True):
+        if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
+            kind = x.dtype if isinstance(x, np.ndarray) else type(x).__name__
+            raise DataTypeError(f"out for {a.name} must be a floating-point array, got {kind}")
+        if x.shape != shape:
+            raise ShapeError(f"out for {a.name} must have shape {_show(shape)}, got {_show(x.shape)}")
+        if not x.flags.writeable:
+            raise ShapeError(f"out for {a.name} is read-only")
+    return given
+
+
+def _check_overlap(signature, arrays, outputs) -> None:
+    for a, x in zip(signature.inputs, arrays, strict=True):
+        for o in outputs:
+            if np.may_share_memory(x, o) and np.shares_memory(x, o):
+                raise ShapeError(f"out overlaps the input {a.name}; inputs are never written to")
+
+
+def _is_direct(x: np.ndarray, dtype: np.dtype) -> bool:
+    return x.dtype == dtype and x.flags.c_contiguous and x.flags.aligned
+
+
+def _as_rows(x: np.ndarray, n: int, shape) -> np.ndarray:
+    """A row a state; a single row of nothing for an argument that was left out."""
+    size = int(np.prod(shape, dtype=np.int64))
+    return x.reshape(n, size) if x.size == n * size else np.empty((0, size), x.dtype)
+
+
+# --- plain Python ---------------------------------------------------------------------------------
+
+
+def _run_uncompiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
+    arrays = model.arrays(dtype)
+    work = np.empty(kernel.work(model.dimensions), dtype)
+    nothing = np.empty(0, dtype)
+    with np.errstate(all="ignore"):
+        for i in range(n):
+            state = [x[i] if len(x) else nothing for x in rows]
+            kernel.function(arrays, *shared, *state, work)
+
+
+# --- compiled -------------------------------------------------------------------------------------
+
+_local = threading.local()
+
+
+def _scratch(size: int, dtype: np.dtype) -> np.ndarray:
+    """This thread's work memory, at least so large."""
+    known = getattr(_local, dtype.name, None)
+    if known is None or known.size < size:
+        known = np.empty(size, dtype)
+        setattr(_local, dtype.name, known)
+    return known
+
+
+def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
+    entry = kernel.batch(dtype)
+    width = cpu.lanes(dtype.itemsize)
+    address = model.table(dtype).address
+    strides = np.array([x.shape[1] if len(x) else 0 for x in rows], np.int64)
+    flat = [x.reshape(-1) for x in rows]
+    size = kernel.work(model.dimensions) * width
+    chunk = _chunk(n, width, thread_count)
+    starts = itertools.count(0, chunk)  # handing out a number is atomic
+
+    def take_chunks() -> None:
+        scratch = _scratch(size, dtype)
+        for start in starts:
+            if start >= n:
+                return
+            entry(address, *shared, *flat, strides, scratch, start, min(start + chunk, n))
+
+    helpers = min(thread_count, -(-n // chunk)) - 1
+    pending = [_pool().submit(take_chunks) for _ in range(helpers)]
+    take_chunks()
+    for task in pending:
+        task.result()
+
+
+def _chunk(n: int, width: int, thread_count: int) -> int:
+    """States a thread takes at a time: whole lane blocks, so that results do not depend on it."""
+    if thread_count == 1:
+        return n
+    share = max(n // (thread_count * _CHUNKS_A_THREAD), _LEAST_CHUNK)
+    return -(-share // width) * width
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max(_available_cores(), 1), thread_name_prefix="delassus")
+
+
+if hasattr(os, "register_at_fork"):
+    # Threads do not survive a fork: the child makes its own pool when it needs one.
+    os.register_at_fork(after_in_child=_pool.cache_clear)

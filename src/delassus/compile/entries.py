@@ -1,0 +1,144 @@
+"""The compiled ways into a kernel, written out from the list of its arguments.
+
+A kernel `f(model, shared..., inputs..., outputs..., work)` gets
+
+- a single entry, one state with low latency: it takes the model as the address of a table, checks
+  the extents itself and answers 0, or 1 if they do not fit;
+- a batch entry, the states from `start` to `stop` in blocks of W lanes, without the GIL. States that
+  do not fill a block run through the same code with a stride of 0: all lanes hold the same state.
+"""
+
+from __future__ import annotations
+
+from . import cache, functions
+from .signature import Signature
+
+_MODULE = __name__
+
+
+def _scope(kernel_function, signature: Signature, dtype) -> dict:
+    from . import cpu, lanes
+
+    functions.install()
+    scope = {
+        "__name__": _MODULE,  # lets Numba find the module when it loads from the cache
+        "kernel": kernel_function,
+        "Model": signature.model,
+        "WORK_TYPE": dtype,
+        "WIDTH": cpu.lanes(dtype.itemsize),
+        "array_at": lanes.array_at,
+        "word_at": lanes.word_at,
+        "flat": lanes.flat,
+        "state_view": lanes.state_view,
+        "work_memory": lanes.work_memory,
+    }
+    for k, array_type in enumerate(signature.model.array_types(dtype)):
+        scope[f"TYPE{k}"] = array_type
+    return scope
+
+
+def _model_lines(signature: Signature) -> str:
+    first = len(signature.model.dimensions)
+    arrays = ", ".join(
+        f"array_at(header, {first + 2 * k}, TYPE{k})" for k in range(len(signature.model._fields))
+    )
+    return f"    model = Model({arrays})\n"
+
+
+def _single_source(name: str, signature: Signature) -> str:
+    model = signature.model
+    checks = []
+    for argument in signature.states:
+        for axis, extent in enumerate(argument.shape):
+            expected = (
+                f"word_at(header, {model.dimensions.index(extent)})"
+                if isinstance(extent, str) and extent in model.dimensions
+                else signature.extent_source(extent)
+            )
+            wrong = f"{argument.name}.shape[{axis}] != {expected}"
+            if argument.optional and axis == 0:
+                wrong = f"{argument.name}.shape[0] != 0 and {wrong}"
+            checks.append(f"    if {wrong}:\n        return 1\n")
+    work = len(model.dimensions) + 2 * len(model._fields)
+    passed = ", ".join([*signature.shared_names, *(f"flat({a.name})" for a in signature.states)])
+    return (
+        f"def {name}(header, {', '.join(signature.names)}):\n"
+        + "".join(checks)
+        + _model_lines(signature)
+        + f"    kernel(model, {passed}, array_at(header, {work}, WORK_TYPE))\n    return 0\n"
+    )
+
+
+def _batch_source(name: str, signature: Signature) -> str:
+    views = ", ".join(
+        f"state_view({a.name}, i * strides[{k}], strides[{k}] * apart)"
+        for k, a in enumerate(signature.states)
+    )
+    shared = "".join(f"{n}, " for n in signature.shared_names)
+    return (
+        f"def {name}(header, {', '.join(signature.names)}, strides, scratch, start, stop):\n"
+        + _model_lines(signature)
+        + "    work = work_memory(scratch)\n"
+        "    i = start\n"
+        "    while i < stop:\n"
+        "        apart = 1 if i + WIDTH <= stop else 0\n"
+        f"        kernel(model, {shared}{views}, work)\n"
+        "        i += WIDTH if apart == 1 else 1\n"
+    )
+
+
+def _compile(source: str, name: str, scope: dict, label: str, signature, **options):
+    import numba
+
+    exec(compile(source, f"<{name}>", "exec"), scope)
+    f = scope[name]
+    f.__module__ = _MODULE
+    dispatcher = numba.njit(**functions.FAST, **options)(f)
+    cache.attach(dispatcher, label)
+    dispatcher.compile(signature)
+    dispatcher.disable_compile()
+    return dispatcher
+
+
+def single(label: str, kernel_function, signature: Signature, dtype):
+    """Compile, or load, the entry for one state."""
+    from numba import types
+
+    name = f"{kernel_function.__name__}_single"
+    number = _number_type(dtype)
+    arrays = [types.Array(number, len(a.shape), "C") for a in signature.states]
+    argument_types = types.int64(types.int64, *_shared_types(signature), *arrays)
+    scope = _scope(kernel_function, signature, dtype)
+    return _compile(_single_source(name, signature), name, scope, label, argument_types)
+
+
+def batch(label: str, kernel_function, signature: Signature, dtype):
+    """Compile, or load, the entry for many states."""
+    from numba import types
+
+    name = f"{kernel_function.__name__}_batch{dtype.itemsize * 8}"
+    array = types.Array(_number_type(dtype), 1, "C")
+    argument_types = types.void(
+        types.int64,
+        *_shared_types(signature),
+        *[array] * len(signature.states),
+        types.Array(types.int64, 1, "C"),
+        array,
+        types.int64,
+        types.int64,
+    )
+    scope = _scope(kernel_function, signature, dtype)
+    source = _batch_source(name, signature)
+    return _compile(source, name, scope, label, argument_types, nogil=True)
+
+
+def _number_type(dtype):
+    from numba import types
+
+    return types.float64 if dtype.itemsize == 8 else types.float32
+
+
+def _shared_types(signature: Signature) -> list:
+    from numba import types
+
+    return [types.Array(types.int64, 1, "C")] * len(signature.shared_names)

@@ -1,0 +1,40 @@
+"""The decorator of everything that kernels are made of, and the options they are compiled with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+# No flag here assumes that NaN and infinity do not occur: a user's NaN must come out as NaN.
+FAST = {"fastmath": {"contract", "nsz", "arcp"}, "error_model": "numpy", "forceinline": True}
+# Code whose order of operations carries its accuracy.
+EXACT = {"fastmath": {"contract"}, "error_model": "numpy", "forceinline": True}
+
+_functions: list[Callable] = []
+
+
+def function(f: Callable) -> Callable:
+    """Mark a plain Python function as part of kernels.
+
+    Called from Python it runs as it stands; called from a compiled kernel it is compiled for the
+    kernel's kind of number. Nothing is compiled, and Numba is not imported, before it is needed.
+    """
+    _functions.append(f)
+    return f
+
+
+def sources() -> list[str]:
+    """The files that hold the marked functions."""
+    return sorted({f.__code__.co_filename for f in _functions})
+
+
+@cache
+def install() -> None:
+    """Make all marked functions known to Numba."""
+    from numba.extending import register_jitable
+
+    from . import operations
+
+    operations.install(EXACT, FAST)
+    for f in _functions:
+        register_jitable(**FAST)(f)

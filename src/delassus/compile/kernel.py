@@ -1,0 +1,120 @@
+"""A kernel: an algorithm's function with its arguments declared, and all the ways to run it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from . import batch, entries, functions
+from .signature import Signature, argument
+
+_kernels: dict[str, Kernel] = {}
+_compiling = threading.Lock()
+
+FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
+
+
+class Kernel:
+    """An algorithm that can be called with a model and arrays; `kernel` declares one."""
+
+    def __init__(self, function: Callable, signature: Signature, work: Callable, label: str):
+        self.function = function
+        self.signature = signature
+        self.work = work
+        self.label = label
+        self._single: Callable | None = None if batch.is_fast_path_usable() else _fits_nothing
+        self._batch: dict[np.dtype, Callable] = {}
+
+    def __call__(self, model, inputs: tuple, out=None, threads: int | None = None, shared=()):
+        """Evaluate for one state or for many, and return a tuple of outputs.
+
+        The first attempt hands everything as it is to the compiled entry for one state, which is
+        what keeps the latency low. What does not fit there (batches, lists, wrong shapes) is looked
+        at, converted or rejected with care by `batch.evaluate`.
+        """
+        try:
+            if inputs[0].ndim == 1:
+                outputs = self._allocate(model, shared) if out is None else out
+                if (self._single or self.single())(model.address, *shared, *inputs, *outputs) == 0:
+                    return outputs
+        except (TypeError, AttributeError, ValueError):
+            pass
+        return batch.evaluate(self, model, inputs, out, threads, shared)
+
+    def _allocate(self, model, shared) -> list[np.ndarray]:
+        return [np.empty(shape) for shape in self.output_shapes(model, shared)]
+
+    def output_shapes(self, model, shared=()) -> list[tuple[int, ...]]:
+        """The shapes of the outputs for one state."""
+        if not shared and (known := model.output_shapes.get(self)) is not None:
+            return known
+        s = self.signature
+        shapes = [s.extents(a, model.dimensions, shared) for a in s.outputs]
+        if not shared:
+            model.output_shapes[self] = shapes
+        return shapes
+
+    def single(self) -> Callable:
+        """The compiled entry for one state of doubles."""
+        with _compiling:
+            if self._single is None:
+                self._single = entries.single(self.label, self.function, self.signature, FLOAT64)
+            return self._single
+
+    def batch(self, dtype: np.dtype) -> Callable:
+        """The compiled entry for many states."""
+        with _compiling:
+            if dtype not in self._batch:
+                self._batch[dtype] = entries.batch(
+                    self.label, self.function, self.signature, dtype
+                )
+            return self._batch[dtype]
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.label}({', '.join(self.signature.names)})>"
+
+
+def _fits_nothing(*arguments) -> int:
+    return 1
+
+
+def kernel(
+    model: type,
+    *,
+    inputs: dict[str, str],
+    outputs: dict[str, str],
+    work: Callable[[dict[str, int]], int],
+    shared: tuple[str, ...] = (),
+    label: str = "",
+) -> Callable[[Callable], Kernel]:
+    """Declare an algorithm as a kernel.
+
+    `model` is the tuple of arrays that the function reads the model from. `inputs` and `outputs`
+    give each array's shape a state, as in "nv", "nv nv" or "n_bodies 6 optional". `shared` names
+    integer arrays that are the same for all states. `work` tells how many numbers of work memory a
+    state needs, given the model's dimensions. The function is called as
+    `f(model, *shared, *inputs, *outputs, work)`, all arrays flat.
+    """
+
+    def declare(f: Callable) -> Kernel:
+        functions.function(f)
+        signature = Signature(
+            model,
+            tuple(shared),
+            tuple(argument(*item) for item in inputs.items()),
+            tuple(argument(*item) for item in outputs.items()),
+        )
+        made = Kernel(f, signature, work, label or f.__name__)
+        if f.__name__ in _kernels:
+            raise ValueError(f"there are two kernels named {f.__name__}")
+        _kernels[f.__name__] = made
+        return made
+
+    return declare
+
+
+def kernels() -> dict[str, Kernel]:
+    """All declared kernels by name."""
+    return dict(_kernels)

@@ -1,0 +1,216 @@
+"""Scalar operations that mean the same on floats, lanes, CasADi symbols and GPU numbers.
+
+Kernels use Python's own operators and, beyond them, these functions. Called from Python they take
+floats or symbols; `install` gives their compiled forms.
+"""
+
+from __future__ import annotations
+
+import math
+
+# Two over pi, and pi over two in parts short enough that small multiples of each are exact.
+_TWO_OVER_PI = 0.6366197723675814
+_HALF_PI = {64: (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21), 32: (1.5703125, 4.837512969970703e-4, 7.549790126404332e-8)}  # fmt: skip
+# Beyond these angles the multiples are no longer exact, and the C library's sine takes over.
+_REDUCIBLE = {64: 8.0e5, 32: 8.0e3}
+# Adding it rounds to an integer and leaves that integer in the low bits.
+_ROUNDER = {64: 6755399441055744.0, 32: 12582912.0}
+def _is_symbol(x) -> bool:
+    return type(x).__module__.startswith("casadi")
+
+
+def _casadi():
+    import casadi
+
+    return casadi
+
+
+def sincos(x):
+    """Sine and cosine of x."""
+    if _is_symbol(x):
+        return _casadi().sin(x), _casadi().cos(x)
+    return (math.sin(x), math.cos(x)) if math.isfinite(x) else (math.nan, math.nan)
+
+
+def sqrt(x):
+    """Square root of x, NaN for a negative one."""
+    if _is_symbol(x):
+        return _casadi().sqrt(x)
+    return math.sqrt(x) if x >= 0.0 else math.nan
+
+
+def absolute(x):
+    """Absolute value of x."""
+    return _casadi().fabs(x) if _is_symbol(x) else math.fabs(x)
+
+
+def atan2(y, x):
+    """The angle of the point (x, y)."""
+    if _is_symbol(x) or _is_symbol(y):
+        return _casadi().atan2(y, x)
+    return math.atan2(y, x)
+
+
+def select(condition, x, y):
+    """x where the condition holds, y elsewhere; both are evaluated."""
+    if _is_symbol(condition):
+        return _casadi().if_else(condition, x, y)
+    return x if condition else y
+
+
+def minimum(x, y):
+    """The smaller of x and y; y if x is NaN."""
+    return select(x < y, x, y)
+
+
+def maximum(x, y):
+    """The larger of x and y; y if x is NaN."""
+    return select(x > y, x, y)
+
+
+def any_true(condition) -> bool:
+    """Whether the condition holds in any lane; the condition itself where there are no lanes."""
+    return condition
+
+
+def present(argument) -> bool:
+    """Whether an argument that may be left out was given."""
+    return len(argument) > 0
+
+
+def install(exact, fast) -> None:
+    """Register the compiled forms. `exact` are the options of code that must not be reordered."""
+    from numba import types
+    from numba.extending import overload, register_jitable
+
+    from . import lanes as L
+
+    def is_lane(x):
+        return isinstance(x, L.Lane)
+
+    register_jitable(**fast)(minimum)
+    register_jitable(**fast)(maximum)
+    reduced = {bits: _reduced_sincos(bits, exact, L) for bits in (64, 32)}
+
+    @overload(sincos, jit_options=exact, strict=False)
+    def _sincos(x):
+        if not is_lane(x) and not isinstance(x, types.Float):
+            return None
+        bits = x.bits if is_lane(x) else x.bitwidth
+        reduced_sincos, limit = reduced[bits], _REDUCIBLE[bits]
+        if not is_lane(x):
+
+            def scalar(x):
+                if abs(x) > limit:
+                    return math.sin(x), math.cos(x)
+                return reduced_sincos(x)
+
+            return scalar
+        width = x.width
+
+        def lane(x):
+            s, c = reduced_sincos(x)
+            if L.any_lane(L.absolute(x) > limit):
+                for i in range(width):
+                    angle = L.lane_get(x, i)
+                    if abs(angle) > limit:
+                        s = L.lane_set(s, i, math.sin(angle))
+                        c = L.lane_set(c, i, math.cos(angle))
+            return s, c
+
+        return lane
+
+    @overload(sqrt, jit_options=exact, strict=False)
+    def _sqrt(x):
+        return lambda x: L.square_root(x)
+
+    @overload(absolute, jit_options=exact, strict=False)
+    def _absolute(x):
+        return lambda x: L.absolute(x)
+
+    @overload(atan2, jit_options=exact, strict=False)
+    def _atan2(y, x):
+        if not is_lane(x):
+            return lambda y, x: math.atan2(y, x)
+        width = x.width
+
+        def lane(y, x):
+            angle = x
+            for i in range(width):
+                angle = L.lane_set(angle, i, math.atan2(L.lane_get(y, i), L.lane_get(x, i)))
+            return angle
+
+        return lane
+
+    @overload(select, jit_options=fast, strict=False)
+    def _select(condition, x, y):
+        if isinstance(condition, L.Mask):
+            return lambda condition, x, y: L.choose(condition, x, y)
+        return lambda condition, x, y: x if condition else y
+
+    @overload(any_true, jit_options=fast, strict=False)
+    def _any_true(condition):
+        if isinstance(condition, L.Mask):
+            return lambda condition: L.any_lane(condition)
+        return lambda condition: condition
+
+    @overload(present, jit_options=fast, strict=False)
+    def _present(argument):
+        if isinstance(argument, L.StateView):
+            return lambda argument: L.is_present(argument)
+        return lambda argument: argument.size > 0
+
+
+# Minimax polynomials on [-pi/4, pi/4], with the coefficients of the Cephes library:
+# sin x = x + x^3 P(x^2), cos x = 1 - x^2/2 + x^4 Q(x^2).
+
+
+def _sine64(z):
+    low = -1.66666666666666307295e-1 + z * (8.33333333332211858878e-3 + z * -1.98412698295895385996e-4)
+    high = 2.75573136213857245213e-6 + z * (-2.50507477628578072866e-8 + z * 1.58962301576546568060e-10)
+    return low + (z * z * z) * high
+
+
+def _cosine64(z):
+    low = 4.16666666666665929218e-2 + z * (-1.38888888888730564116e-3 + z * 2.48015872888517045348e-5)
+    high = -2.75573141792967388112e-7 + z * (2.08757008419747316778e-9 + z * -1.13585365213876817300e-11)
+    return low + (z * z * z) * high
+
+
+def _sine32(z):
+    return -1.6666654611e-1 + z * (8.3321608736e-3 + z * -1.9515295891e-4)
+
+
+def _cosine32(z):
+    return 4.166664568298827e-2 + z * (-1.388731625493765e-3 + z * 2.443315711809948e-5)
+
+
+_POLYNOMIALS = {64: (_sine64, _cosine64), 32: (_sine32, _cosine32)}
+
+
+def _reduced_sincos(bits, exact, L):
+    """Sine and cosine of reducible angles: Cody and Waite's reduction, then polynomials."""
+    from numba.extending import register_jitable
+
+    first, second, third = _HALF_PI[bits]
+    rounder = _ROUNDER[bits]
+    sine, cosine = (register_jitable(**exact)(p) for p in _POLYNOMIALS[bits])
+
+    @register_jitable(**exact)
+    def reduced_sincos(x):
+        rounded = x * _TWO_OVER_PI + rounder
+        k = rounded - rounder
+        r = ((x - k * first) - k * second) - k * third
+        z = r * r
+        s = r + (r * z) * sine(z)
+        c = (1.0 - 0.5 * z) + (z * z) * cosine(z)
+        # Odd quadrants swap the two; quadrants 2 and 3 negate the sine, 1 and 2 the cosine.
+        swapped_s = L.bit_clear(rounded, 1, s, c)
+        swapped_c = L.bit_clear(rounded, 1, c, s)
+        following = rounded + 1.0
+        return (
+            L.bit_clear(rounded, 2, swapped_s, -swapped_s),
+            L.bit_clear(following, 2, swapped_c, -swapped_c),
+        )
+
+    return reduced_sincos

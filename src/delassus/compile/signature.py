@@ -1,0 +1,59 @@
+"""What a kernel takes and gives, declared by name and shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An array a state: its name and the extents of its axes, numbers or names of dimensions.
+
+    A name is a dimension of the model ("nv") or the length of a shared array ("len(frames)").
+    An optional input may be left out; the kernel asks `present`.
+    """
+
+    name: str
+    shape: tuple[int | str, ...]
+    optional: bool = False
+
+
+def argument(name: str, shape: str) -> Argument:
+    """Read an argument's shape from a few words: "nv", "nv nv", "n_bodies 6 optional"."""
+    words = shape.split()
+    optional = bool(words) and words[-1] == "optional"
+    extents = words[:-1] if optional else words
+    return Argument(name, tuple(int(w) if w.isdigit() else w for w in extents), optional)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The arguments of a kernel in order: shared index arrays, inputs, outputs."""
+
+    model: type
+    shared_names: tuple[str, ...]
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+
+    @property
+    def states(self) -> tuple[Argument, ...]:
+        """The arguments that hold a row a state."""
+        return self.inputs + self.outputs
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all arguments in order."""
+        return [*self.shared_names, *(a.name for a in self.states)]
+
+    def extent_source(self, extent: int | str) -> str:
+        """Python source of an extent that the model's table does not hold."""
+        return str(extent)
+
+    def extents(self, a: Argument, dimensions: dict[str, int], shared: Sequence) -> tuple[int, ...]:
+        """The extents of an argument for a model's dimensions and given shared arrays."""
+        known = dict(dimensions)
+        known.update(
+            (f"len({n})", len(x)) for n, x in zip(self.shared_names, shared, strict=True)
+        )
+        return tuple(e if isinstance(e, int) else known[e] for e in a.shape)

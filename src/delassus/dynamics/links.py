@@ -1,0 +1,122 @@
+"""Steps that sweeps over links share, in world axes.
+
+All vectors of a link are written in the world's axes, and all moments taken about one point: the
+origin of the root link of its tree. So no inertia is ever rotated on its way to the parent, which
+halves the arithmetic, and a robot far from the world's origin loses no digits.
+
+Each sweep keeps a record a link that starts with the slots of PLACEMENT, and a record a degree of
+freedom that starts with those of SUBSPACE.
+"""
+
+from __future__ import annotations
+
+from ..compile import function, slots
+from ..model.packed import FREE, HELICAL, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TRANSLATION
+from ..spatial.vectors import (
+    add,
+    add_scaled,
+    compose,
+    cross,
+    dot,
+    get3,
+    get6,
+    get9,
+    put3,
+    put9,
+    rotate,
+    rotate_symmetric,
+    scale,
+)
+from .joints import joint_placement
+
+PLACEMENT = slots(R=9, p=3)
+SUBSPACE = slots(angular=3, linear=3)
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@function
+def place_link(model, i, q, work, size):
+    """Store rotation and position of link i; return them and the joint's offset from the parent."""
+    link = model.links[i]
+    at, parent = i * size, link.parent * size
+    R, p = joint_placement(link, q)
+    offset = p
+    if link.parent == 0:
+        p = (0.0, 0.0, 0.0)
+    else:
+        R_parent = get9(work, parent + PLACEMENT.R)
+        offset = rotate(R_parent, offset)
+        p = add(get3(work, parent + PLACEMENT.p), offset)
+        R = compose(R_parent, R)
+    put9(work, at + PLACEMENT.R, R)
+    put3(work, at + PLACEMENT.p, p)
+    return R, p, offset
+
+
+@function
+def put_subspace(link, R, p, work, at, size):
+    """Store the motion subspace of a link's joint, a column every `size` from `at` on."""
+    x, y, z = (R[0], R[3], R[6]), (R[1], R[4], R[7]), (R[2], R[5], R[8])
+    if link.kind == REVOLUTE:
+        put_rotation(work, at, z, p)
+    elif link.kind == PRISMATIC:
+        put_translation(work, at, z)
+    elif link.kind == HELICAL:
+        put3(work, at + SUBSPACE.angular, z)
+        put3(work, at + SUBSPACE.linear, add_scaled(cross(p, z), link.pitch, z))
+    elif link.kind == SPHERICAL:
+        put_rotations(work, at, size, x, y, z, p)
+    elif link.kind == PLANAR:
+        put_translation(work, at, x)
+        put_translation(work, at + size, y)
+        put_rotation(work, at + 2 * size, z, p)
+    else:  # TRANSLATION or FREE
+        put_translation(work, at, x)
+        put_translation(work, at + size, y)
+        put_translation(work, at + 2 * size, z)
+        if link.kind == FREE:
+            put_rotations(work, at + 3 * size, size, x, y, z, p)
+
+
+@function
+def put_rotation(work, at, axis, p):
+    """The column of a rotation about an axis through p."""
+    put3(work, at + SUBSPACE.angular, axis)
+    put3(work, at + SUBSPACE.linear, cross(p, axis))
+
+
+@function
+def put_translation(work, at, axis):
+    """The column of a translation along an axis."""
+    put3(work, at + SUBSPACE.angular, (0.0, 0.0, 0.0))
+    put3(work, at + SUBSPACE.linear, axis)
+
+
+@function
+def put_rotations(work, at, size, x, y, z, p):
+    """The columns of rotations about three axes through p."""
+    put_rotation(work, at, x, p)
+    put_rotation(work, at + size, y, p)
+    put_rotation(work, at + 2 * size, z, p)
+
+
+@function
+def central_inertia(link, R):
+    """Rotational inertia about the centre of mass, in world axes."""
+    return rotate_symmetric(R, get6(link.central_inertia, 0))
+
+
+@function
+def moved_inertia(inertia, m, x):
+    """Rotational inertia about the origin of a body with mass m and centre x."""
+    h = scale(m, x)
+    hx = dot(h, x)
+    return (
+        inertia[0] + (hx - h[0] * x[0]),
+        inertia[1] - h[0] * x[1],
+        inertia[2] - h[0] * x[2],
+        inertia[3] + (hx - h[1] * x[1]),
+        inertia[4] - h[1] * x[2],
+        inertia[5] + (hx - h[2] * x[2]),
+    )

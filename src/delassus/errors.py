@@ -1,0 +1,32 @@
+"""The exceptions of the library: each is also the built-in one that fits."""
+
+
+class DelassusError(Exception):
+    """Base of all errors that the library raises on purpose."""
+
+
+class ShapeError(DelassusError, ValueError):
+    """An array does not have the shape that the model asks for."""
+
+
+class DataTypeError(DelassusError, TypeError):
+    """An argument is not of a type that can be used."""
+
+
+class UnknownNameError(DelassusError, KeyError):
+    """A joint, body, frame or method of this name does not exist."""
+
+    def __str__(self) -> str:  # KeyError would print the message in quotes
+        return str(self.args[0]) if self.args else ""
+
+
+class ModelError(DelassusError, ValueError):
+    """A model cannot be built from what was given."""
+
+
+class FileFormatError(ModelError):
+    """A file cannot be read as a model; the message names the file and the element."""
+
+
+class MissingDependencyError(DelassusError, ImportError):
+    """An optional dependency is needed for this and is not installed."""

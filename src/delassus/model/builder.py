@@ -1,0 +1,245 @@
+"""Builds models body by body; every reader of files ends here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import ModelError, UnknownNameError
+from ..spatial.inertia import Inertia
+from ..spatial.transform import Transform
+from .constraints import Constraint, Coupling, Gear, Implicit
+from .elements import VELOCITY_DATA, WORLD, Body, Frame, Joint, JointData, Shape
+from .joints import Fixed, JointType, Revolute
+from .model import Model
+from .names import closest
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+
+@dataclass
+class _Draft:
+    """A moving body before the bodies are put in order."""
+
+    name: str
+    parent: int
+    joint_name: str
+    type: JointType
+    placement: Transform
+    inertia: Inertia
+    data: JointData
+
+
+class ModelBuilder:
+    """Collects bodies, frames and constraints; `build` makes the model.
+
+    >>> b = ModelBuilder("pendulum")
+    >>> b.add_body("rod", joint=Revolute([0, 1, 0]), mass=1.0, com=[0, 0, -0.5])
+    >>> b.add_frame("tip", "rod", [0, 0, -1.0])
+    >>> model = b.build()
+    >>> model.nv
+    1
+    """
+
+    def __init__(self, name: str = "model", gravity: ArrayLike = STANDARD_GRAVITY):
+        self.name = str(name)
+        self.gravity = np.array(gravity, float)
+        if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
+            raise ModelError(f"gravity is 3 finite numbers, got {gravity!r}")
+        self._drafts: list[_Draft] = []
+        self._joint_names: set[str] = set()
+        # Every body, fixed ones too: the moving body it belongs to and its placement there.
+        self._bodies: dict[str, tuple[int, Transform]] = {WORLD: (-1, Transform())}
+        self._frames: dict[str, Frame] = {}
+        self._constraints: list[Constraint] = []
+        self._shapes: list[Shape] = []
+
+    def add_body(
+        self,
+        name: str,
+        parent: str = WORLD,
+        joint: JointType | None = None,
+        placement=None,
+        *,
+        mass: float = 0.0,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike | Inertia | None = None,
+        joint_name: str | None = None,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        velocity_limit: ArrayLike | None = None,
+        effort_limit: ArrayLike | None = None,
+        damping: ArrayLike | None = None,
+        friction: ArrayLike | None = None,
+        armature: ArrayLike | None = None,
+        stiffness: ArrayLike | None = None,
+        rest: ArrayLike | None = None,
+    ) -> None:
+        """Add a body that moves on `parent` by a joint (Revolute about z if none is given).
+
+        `placement` is that of the joint in the parent's frame: a Transform, a 4x4 matrix, a
+        translation or (rotation, translation). The body's frame is the joint's after its motion.
+        `inertia` is about the centre of mass `com`, 3x3 or six numbers, or an Inertia that holds
+        mass and centre too. Limits have nq entries or one, the other data nv entries or one.
+        `rest` is where springs of the given stiffness are relaxed. A frame of the body's name is
+        made with it.
+        """
+        joint = Revolute() if joint is None else joint
+        if not isinstance(joint, JointType):
+            raise ModelError(f"body {name!r}: joint must be a joint type, got {joint!r}")
+        name = self._new_name(name, self._bodies, "body")
+        carrier, at = self._body(parent, f"parent of body {name!r}")
+        try:
+            where = at @ Transform.of(placement)
+            own = inertia if isinstance(inertia, Inertia) else Inertia.of(mass, com, inertia)
+            data = _joint_data(joint, lower, upper, rest, {
+                "velocity_limit": velocity_limit, "effort_limit": effort_limit, "damping": damping,
+                "friction": friction, "armature": armature, "stiffness": stiffness,
+            })  # fmt: skip
+        except ModelError as error:
+            raise type(error)(f"body {name!r}: {error}") from None
+        if isinstance(joint, Fixed):
+            self._merge(name, carrier, where, own)
+        else:
+            joint_name = self._new_name(joint_name or f"{name}_joint", self._joint_names, "joint")
+            self._joint_names.add(joint_name)
+            self._bodies[name] = (len(self._drafts), Transform())
+            self._drafts.append(_Draft(name, carrier, joint_name, joint, where, own, data))
+        self.add_frame(name, name)
+
+    def _merge(self, name: str, carrier: int, where: Transform, own: Inertia) -> None:
+        """A fixed body gives its inertia to the body that carries it."""
+        self._bodies[name] = (carrier, where)
+        if carrier >= 0:
+            draft = self._drafts[carrier]
+            draft.inertia = draft.inertia + own.moved(where)
+
+    def add_frame(self, name: str, body: str = WORLD, placement=None) -> None:
+        """Add a frame that is fixed to a body, or to another frame, or to the world."""
+        name = self._new_name(name, self._frames, "frame")
+        if body not in self._bodies and body in self._frames:
+            known = self._frames[body]
+            carrier, at = known.body, known.placement
+        else:
+            carrier, at = self._body(body, f"body of frame {name!r}")
+        self._frames[name] = Frame(name, carrier, at @ Transform.of(placement))
+
+    def has_frame(self, name: str) -> bool:
+        """Whether a frame of this name exists already."""
+        return name == WORLD or name in self._frames
+
+    def has_body(self, name: str) -> bool:
+        """Whether a body of this name, fixed or moving, exists already."""
+        return name in self._bodies
+
+    def add_constraint(self, constraint: Constraint) -> None:
+        """Declare a constraint; the frames and joints it names are looked up by `build`."""
+        if not isinstance(constraint, Constraint):
+            raise ModelError(f"expected a constraint such as Connect(...), got {constraint!r}")
+        self._constraints.append(constraint)
+
+    def add_shape(self, shape: Shape) -> None:
+        """Add what a body looks like or collides with."""
+        if not self.has_frame(shape.frame):
+            raise UnknownNameError(f"shape {shape.name!r}: there is no frame {shape.frame!r}")
+        self._shapes.append(shape)
+
+    def build(self) -> Model:
+        """Make the model: bodies depth first, children in the order they were added."""
+        order = self._depth_first()
+        position = {old: new for new, old in enumerate(order)}
+        position[-1] = -1
+        bodies, q, v = [], 0, 0
+        for index, old in enumerate(order):
+            d = self._drafts[old]
+            joint = Joint(
+                d.joint_name, d.type, index, slice(q, q + d.type.nq), slice(v, v + d.type.nv), d.data
+            )
+            q, v = joint.q.stop, joint.v.stop
+            bodies.append(Body(d.name, position[d.parent], joint, d.placement, d.inertia))
+        frames = [replace(f, body=position[f.body]) for f in self._frames.values()]
+        self._check_constraints({b.joint.name: b.joint for b in bodies})
+        return Model(self.name, bodies, frames, self._constraints, self._shapes, self.gravity)
+
+    def _depth_first(self) -> list[int]:
+        children: dict[int, list[int]] = {}
+        for i, d in enumerate(self._drafts):
+            children.setdefault(d.parent, []).append(i)
+        order, stack = [], list(reversed(children.get(-1, [])))
+        while stack:
+            i = stack.pop()
+            order.append(i)
+            stack.extend(reversed(children.get(i, [])))
+        return order
+
+    def _check_constraints(self, joints: dict[str, Joint]) -> None:
+        for c in self._constraints:
+            for name in c.frames:
+                if not self.has_frame(name):
+                    raise UnknownNameError(
+                        f"{type(c).__name__} names the frame {name!r}, which the model does not "
+                        f"have{closest(name, self._frames)}"
+                    )
+            for name in c.joints:
+                if name not in joints:
+                    raise UnknownNameError(
+                        f"{type(c).__name__} names the joint {name!r}, which the model does not "
+                        f"have{closest(name, joints)}"
+                    )
+                if isinstance(c, (Gear, Coupling)) and joints[name].nq != 1:
+                    raise ModelError(
+                        f"{type(c).__name__} needs joints of one coordinate, but {name!r} is "
+                        f"{type(joints[name].type).__name__}"
+                    )
+                if isinstance(c, Implicit) and joints[name].nq != joints[name].nv:
+                    raise ModelError(
+                        f"Implicit needs joints without a quaternion, but {name!r} is "
+                        f"{type(joints[name].type).__name__}"
+                    )
+
+    def _new_name(self, name: str, taken, what: str) -> str:
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"a {what} needs a name, got {name!r}")
+        if name in taken or name == WORLD:
+            raise ModelError(f"there are two of the {what} name {name!r}")
+        return name
+
+    def _body(self, name: str, what: str) -> tuple[int, Transform]:
+        if name not in self._bodies:
+            raise UnknownNameError(
+                f"{what}: there is no body {name!r}{closest(name, self._bodies)}"
+            )
+        return self._bodies[name]
+
+
+def _joint_data(joint: JointType, lower, upper, rest, others: dict) -> JointData:
+    limits = {
+        "lower": _filled("lower", lower, joint.nq, -np.inf),
+        "upper": _filled("upper", upper, joint.nq, np.inf),
+    }
+    if (limits["lower"] > limits["upper"]).any():
+        raise ModelError(f"the lower limit {lower} is above the upper limit {upper}")
+    entries = {
+        name: _filled(name, others[name], joint.nv, default)
+        for name, default in VELOCITY_DATA.items()
+    }
+    for name, x in entries.items():
+        if (x < 0.0).any():
+            raise ModelError(f"{name} must not be negative, got {others[name]}")
+        if not name.endswith("limit") and not np.isfinite(x).all():
+            raise ModelError(f"{name} must be finite, got {others[name]}")
+    relaxed = joint.neutral() if rest is None else _filled("rest", rest, joint.nq, 0.0)
+    if not np.isfinite(relaxed).all():
+        raise ModelError(f"rest must be finite, got {rest}")
+    return JointData(**limits, **entries, rest=relaxed)
+
+
+def _filled(name: str, value, count: int, default: float) -> np.ndarray:
+    array = np.array(default if value is None else value, float)
+    if array.ndim > 1 or (array.ndim == 1 and array.size != count):
+        raise ModelError(f"{name} takes one number or {count}, got {value!r}")
+    if np.isnan(array).any():
+        raise ModelError(f"{name} is not a number")
+    return np.broadcast_to(array, (count,)).copy()

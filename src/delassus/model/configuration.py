@@ -1,0 +1,140 @@
+"""Configurations as points of a manifold: integrate, difference, normalize, random ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..compile import function, kernel, sincos
+from ..errors import ShapeError
+from ..spatial.groups import (
+    cosine_ratio,
+    cotangent_remainder,
+    quaternion_exp,
+    quaternion_log,
+    sine_ratio,
+    translation_exp,
+    translation_log,
+)
+from ..spatial.quaternions import conjugate, get4, multiply, put4, rotation, unit
+from ..spatial.vectors import add, get3, put3, rotate, rotate_back, subtract
+from .packed import FREE, PLANAR, SPHERICAL, ModelArrays
+
+
+@kernel(
+    ModelArrays,
+    inputs={"q": "nq", "v": "nv"},
+    outputs={"q_next": "nq"},
+    work=lambda n: 0,
+)
+def integrate(model, q, v, q_next, work):
+    """q_next = q exp(v)"""
+    for k in range(1, len(model.links)):
+        link = model.links[k]
+        i, j = link.q, link.v
+        if link.kind == FREE:
+            x = get4(q, i + 3)
+            u, w = get3(v, j), get3(v, j + 3)
+            R = rotation(x[0], x[1], x[2], x[3])
+            put3(q_next, i, add(get3(q, i), rotate(R, translation_exp(w, u))))
+            put4(q_next, i + 3, unit(multiply(x, quaternion_exp(w))))
+        elif link.kind == SPHERICAL:
+            put4(q_next, i, unit(multiply(get4(q, i), quaternion_exp(get3(v, j)))))
+        elif link.kind == PLANAR:
+            integrate_planar(q, v, i, j, q_next)
+        else:
+            for d in range(link.nv):
+                q_next[i + d] = q[i + d] + v[j + d]
+
+
+@function
+def integrate_planar(q, v, i, j, q_next):
+    """The exponential of the plane's motions."""
+    s, c = sincos(q[i + 2])
+    w = v[j + 2]
+    along, across = sine_ratio(w * w), w * cosine_ratio(w * w)
+    x = along * v[j] - across * v[j + 1]
+    y = across * v[j] + along * v[j + 1]
+    q_next[i] = q[i] + c * x - s * y
+    q_next[i + 1] = q[i + 1] + s * x + c * y
+    q_next[i + 2] = q[i + 2] + w
+
+
+@kernel(
+    ModelArrays,
+    inputs={"q0": "nq", "q1": "nq"},
+    outputs={"v": "nv"},
+    work=lambda n: 0,
+)
+def difference(model, q0, q1, v, work):
+    """v = log(q0^-1 q1)"""
+    for k in range(1, len(model.links)):
+        link = model.links[k]
+        i, j = link.q, link.v
+        if link.kind == FREE:
+            x = get4(q0, i + 3)
+            w = quaternion_log(multiply(conjugate(x), get4(q1, i + 3)))
+            R = rotation(x[0], x[1], x[2], x[3])
+            p = rotate_back(R, subtract(get3(q1, i), get3(q0, i)))
+            put3(v, j, translation_log(w, p))
+            put3(v, j + 3, w)
+        elif link.kind == SPHERICAL:
+            put3(v, j, quaternion_log(multiply(conjugate(get4(q0, i)), get4(q1, i))))
+        elif link.kind == PLANAR:
+            difference_planar(q0, q1, i, j, v)
+        else:
+            for d in range(link.nv):
+                v[j + d] = q1[i + d] - q0[i + d]
+
+
+@function
+def difference_planar(q0, q1, i, j, v):
+    """The logarithm of the plane's motions; singular where the angles differ by a full turn."""
+    s, c = sincos(q0[i + 2])
+    dx, dy = q1[i] - q0[i], q1[i + 1] - q0[i + 1]
+    x, y = c * dx + s * dy, c * dy - s * dx
+    w = q1[i + 2] - q0[i + 2]
+    along, across = 1.0 - w * w * cotangent_remainder(w * w), 0.5 * w
+    v[j] = along * x + across * y
+    v[j + 1] = along * y - across * x
+    v[j + 2] = w
+
+
+@kernel(ModelArrays, inputs={"q": "nq"}, outputs={"q_unit": "nq"}, work=lambda n: 0)
+def normalize(model, q, q_unit, work):
+    """q with quaternions of unit length"""
+    for k in range(1, len(model.links)):
+        link = model.links[k]
+        i = link.q
+        if link.kind == FREE:
+            put3(q_unit, i, get3(q, i))
+            put4(q_unit, i + 3, unit(get4(q, i + 3)))
+        elif link.kind == SPHERICAL:
+            put4(q_unit, i, unit(get4(q, i)))
+        else:
+            for d in range(link.nv):
+                q_unit[i + d] = q[i + d]
+
+
+def random(model, rng: np.random.Generator, count: int | None) -> np.ndarray:
+    """Random configurations within the limits."""
+    if count is not None and (not isinstance(count, (int, np.integer)) or count < 0):
+        raise ShapeError(f"N must be None or a number of configurations, got {count!r}")
+    n = 1 if count is None else int(count)
+    low, high = model.lower.copy(), model.upper.copy()
+    widest = np.concatenate([_widest(j.type) for j in model.joints] or [np.zeros(0)])
+    low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * widest, -widest))
+    high = np.where(np.isfinite(high), high, low + 2 * widest)
+    q = rng.uniform(low, high, (n, model.nq))
+    for joint in model.joints:
+        if (start := joint.type.quaternion) is not None:
+            block = rng.standard_normal((n, 4))
+            at = joint.q.start + start
+            q[:, at : at + 4] = block / np.linalg.norm(block, axis=1, keepdims=True)
+    return q[0] if count is None else q
+
+
+def _widest(joint_type) -> np.ndarray:
+    """Half the range of coordinates that have no limits: a half turn, or a metre."""
+    is_angle = {"Revolute": [1], "Helical": [1], "Cylindrical": [0, 1], "Universal": [1, 1], "Planar": [0, 0, 1]}  # fmt: skip
+    mask = is_angle.get(type(joint_type).__name__, [0] * joint_type.nq)
+    return np.where(np.array(mask, bool), np.pi, 1.0)

@@ -1,0 +1,191 @@
+"""The model of a mechanism: constant data, shared freely between threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..compile import FLOAT64, Table, kernels
+from ..errors import UnknownNameError
+from ..spatial.transform import Transform
+from . import configuration, packed, show
+from .constraints import Constraint
+from .elements import WORLD, Body, Frame, Joint, Shape
+from .names import closest
+
+
+class Model:
+    """Bodies, joints, frames, constraints and their numbers. Made by `load` or a `ModelBuilder`."""
+
+    def __init__(
+        self,
+        name: str,
+        bodies: Sequence[Body],
+        frames: Sequence[Frame],
+        constraints: Sequence[Constraint],
+        shapes: Sequence[Shape],
+        gravity: np.ndarray,
+    ):
+        self.name = name
+        self.bodies = tuple(bodies)
+        self.frames = tuple(frames)
+        self.constraints = tuple(constraints)
+        self.shapes = tuple(shapes)
+        self.gravity = _constant(gravity)
+        self.joints = tuple(b.joint for b in self.bodies)
+        self.nq = sum(j.nq for j in self.joints)
+        self.nv = sum(j.nv for j in self.joints)
+        self._joint = {j.name: j for j in self.joints}
+        self._body = {b.name: i for i, b in enumerate(self.bodies)}
+        self._frame = {f.name: i for i, f in enumerate(self.frames)}
+        for attribute in ("lower", "upper", "velocity_limit", "effort_limit"):
+            setattr(self, attribute, self._gather(attribute))
+        self._tables: dict[np.dtype, Table] = {}
+        self.output_shapes: dict = {}  # of kernels' outputs, filled as they are asked for
+        self.dimensions = packed.dimensions(self)
+        self.address = self.table(FLOAT64).address
+
+    # --- names ------------------------------------------------------------------------------------
+
+    @property
+    def n_bodies(self) -> int:
+        """Number of moving bodies, which is that of joints."""
+        return len(self.bodies)
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of the joints, depth first."""
+        return [j.name for j in self.joints]
+
+    @property
+    def body_names(self) -> list[str]:
+        """Names of the moving bodies, in the order of their joints."""
+        return [b.name for b in self.bodies]
+
+    @property
+    def frame_names(self) -> list[str]:
+        """Names of all frames."""
+        return [f.name for f in self.frames]
+
+    def joint(self, name: str) -> Joint:
+        """The joint of a name; `.q` and `.v` are its slices of q and v."""
+        if name not in self._joint:
+            raise UnknownNameError(
+                f"model {self.name!r} has no joint {name!r}{closest(name, self._joint)}"
+            )
+        return self._joint[name]
+
+    def body(self, name: str) -> Body:
+        """The moving body of a name."""
+        return self.bodies[self.body_index(name)]
+
+    def body_index(self, name: str) -> int:
+        """Where a body stands among `bodies`, and so among external forces."""
+        if name not in self._body:
+            raise UnknownNameError(
+                f"model {self.name!r} has no moving body {name!r}{closest(name, self._body)}"
+            )
+        return self._body[name]
+
+    def frame(self, name: str) -> Frame:
+        """The frame of a name; "world" always exists."""
+        return self.frames[self.frame_index(name)] if name != WORLD else _WORLD_FRAME
+
+    def frame_index(self, name: str) -> int:
+        """Where a frame stands among `frames`; the world stands after the last."""
+        if isinstance(name, str) and name in self._frame:
+            return self._frame[name]
+        if isinstance(name, str) and name == WORLD:
+            return len(self.frames)
+        raise UnknownNameError(
+            f"model {self.name!r} has no frame {name!r}{closest(name, self._frame)}"
+        )
+
+    @cached_property
+    def mass(self) -> float:
+        """Mass of all moving bodies."""
+        return float(sum(b.inertia.mass for b in self.bodies))
+
+    # --- configurations ---------------------------------------------------------------------------
+
+    def neutral(self) -> np.ndarray:
+        """The configuration in which no joint displaces its body."""
+        return np.concatenate([j.type.neutral() for j in self.joints] or [np.zeros(0)])
+
+    def random_configuration(self, rng=None, N: int | None = None) -> np.ndarray:
+        """Random configurations within the limits, (nq,) or (N, nq).
+
+        Coordinates without limits are drawn from [-pi, pi] (angles) or [-1, 1] (distances),
+        quaternions uniformly from all rotations. `rng` is a NumPy generator, a seed or None.
+        """
+        return configuration.random(self, np.random.default_rng(rng), N)
+
+    def integrate(self, q: ArrayLike, v: ArrayLike, *, threads=None, out=None) -> np.ndarray:
+        """The configuration reached from q by the velocity v held for one unit of time."""
+        return configuration.integrate(self, (q, v), _one(out), threads)[0]
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike, *, threads=None, out=None) -> np.ndarray:
+        """The velocity that leads from q0 to q1 in one unit of time."""
+        return configuration.difference(self, (q0, q1), _one(out), threads)[0]
+
+    def normalize(self, q: ArrayLike, *, threads=None, out=None) -> np.ndarray:
+        """q with its quaternions scaled to unit length."""
+        return configuration.normalize(self, (q,), _one(out), threads)[0]
+
+    # --- files and people -------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one file, which `load` reads back to the same numbers."""
+        from .file import save
+
+        save(self, path)
+
+    def __str__(self) -> str:
+        return show.tree(self)
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r}: {self.n_bodies} bodies, nq={self.nq}, nv={self.nv}>"
+
+    # --- what kernels read ------------------------------------------------------------------------
+
+    def table(self, dtype: np.dtype) -> Table:
+        """The arrays that compiled kernels read, in one precision."""
+        if dtype not in self._tables:
+            work = max((k.work(self.dimensions) for k in kernels().values()), default=0)
+            self._tables[dtype] = Table(packed.pack(self, dtype), self.dimensions, work, dtype)
+        return self._tables[dtype]
+
+    def arrays(self, dtype: np.dtype) -> tuple:
+        """The same arrays for kernels that run as plain Python."""
+        return packed.readable(self.table(dtype).arrays)
+
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        del state["_tables"], state["address"], state["output_shapes"]
+        return state
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._tables, self.output_shapes = {}, {}
+        self.address = self.table(FLOAT64).address
+
+    def _gather(self, attribute: str) -> np.ndarray:
+        parts = [getattr(j.data, attribute) for j in self.joints]
+        return _constant(np.concatenate(parts) if parts else np.zeros(0))
+
+
+def _one(out):
+    return None if out is None else (out,)
+
+
+def _constant(array: np.ndarray) -> np.ndarray:
+    array = np.array(array, float)
+    array.setflags(write=False)
+    return array
+
+
+_WORLD_FRAME = Frame(WORLD, -1, Transform())

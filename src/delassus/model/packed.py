@@ -1,0 +1,196 @@
+"""The form of a model that kernels read: few flat arrays.
+
+Bodies become links. Link 0 is the world. Cylindrical and universal joints become two links, the
+first without mass. Each link's axes are turned so that a joint of one axis moves about or along z:
+there is then one revolute and one prismatic code path, and no axis arithmetic.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..spatial.transform import Transform
+
+# Kinds of joints in kernels. The motion of a joint is along and about the link's own axes.
+REVOLUTE = 0  # about z
+PRISMATIC = 1  # along z
+HELICAL = 2  # about z, and along it by the pitch a radian
+SPHERICAL = 3  # about x, y, z
+PLANAR = 4  # along x and y, about z
+TRANSLATION = 5  # along x, y, z
+FREE = 6  # along x, y, z, about x, y, z
+
+
+def link_type(real: np.dtype) -> np.dtype:
+    """One link of a model, with floating-point numbers of the given type."""
+    return np.dtype(
+        [
+            ("parent", np.int64),
+            ("kind", np.int64),
+            ("q", np.int64),  # first index in q
+            ("v", np.int64),  # first index in v
+            ("nv", np.int64),
+            ("body", np.int64),  # number of the body among the model's, -1 for one without a name
+            ("has_children", np.int64),
+            ("is_last_child", np.int64),  # the first of its siblings that a backward sweep meets
+            ("branch", np.int64),  # a link shares this number with its last child only
+            ("rotation", real, (9,)),  # of the joint in the parent link's axes
+            ("position", real, (3,)),
+            ("mass", real),
+            ("moment", real, (3,)),  # mass times centre of mass
+            ("inertia", real, (6,)),  # about the link's origin
+            ("central_inertia", real, (6,)),  # about the centre of mass
+            ("center", real, (3,)),
+            ("pitch", real),
+            ("orientation", real, (9,)),  # of the body's own axes in the link's
+        ],
+        align=True,
+    )
+
+
+class ModelArrays(NamedTuple):
+    """What kernels know of a model."""
+
+    links: np.ndarray
+    frames: np.ndarray  # the last is the world
+    gravity: np.ndarray  # acceleration of free fall
+    armature: np.ndarray  # inertia of each degree of freedom's motor
+    damping: np.ndarray
+    friction: np.ndarray
+    stiffness: np.ndarray
+    rest: np.ndarray  # where springs are relaxed, nq numbers
+
+    dimensions = ("nq", "nv", "n_bodies")
+    velocity_data = ("armature", "damping", "friction", "stiffness")
+
+    @classmethod
+    def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
+        """The element type of each array."""
+        return (link_type(real), frame_type(real), *[real] * 6)
+
+
+def frame_type(real: np.dtype) -> np.dtype:
+    """A frame fixed to a link."""
+    return np.dtype(
+        [("link", np.int64), ("rotation", real, (9,)), ("position", real, (3,))], align=True
+    )
+
+
+def dimensions(model) -> dict[str, int]:
+    """The extents that kernels' arguments and work memory are made of."""
+    parents = [p for p, _, _ in _links(model)]
+    return {
+        "nq": model.nq,
+        "nv": model.nv,
+        "n_bodies": model.n_bodies,
+        "n_links": len(parents) + 1,
+        "n_branches": int(_branches(np.array([0, *parents], np.int64)).max(initial=0)) + 1,
+    }
+
+
+def pack(model, real: np.dtype) -> ModelArrays:
+    """A model's arrays in one precision."""
+    links = np.zeros(model.dimensions["n_links"], link_type(real))
+    links[0]["rotation"] = np.eye(3).ravel()
+    links[0]["orientation"] = np.eye(3).ravel()
+    body_links = _body_links(model)
+    axes = [np.eye(3)]  # each link's axes in those of its body
+    q = v = 0
+    for i, (parent, body_index, primitive) in enumerate(_links(model), start=1):
+        link, E = links[i], primitive.axes
+        body = model.bodies[body_index]
+        is_first = parent == 0 or links[parent]["body"] >= 0
+        is_last = i == body_links[body_index]
+        placement = body.placement if is_first else Transform()
+        link["parent"], link["kind"], link["pitch"] = parent, primitive.kind, primitive.pitch
+        link["q"], link["v"], link["nv"] = q, v, primitive.nv
+        link["rotation"] = (axes[parent].T @ placement.rotation @ E).ravel()
+        link["position"] = axes[parent].T @ placement.translation
+        link["body"] = body_index if is_last else -1
+        link["orientation"] = E.T.ravel()
+        if is_last:
+            _fill_inertia(link, body.inertia, E)
+        axes.append(E)
+        q, v = q + primitive.nq, v + primitive.nv
+    _fill_topology(links)
+    return ModelArrays(
+        links,
+        _frames(model, axes, real),
+        model.gravity.astype(real),
+        *(_of_velocities(model, name).astype(real) for name in ModelArrays.velocity_data),
+        np.concatenate([j.data.rest for j in model.joints] or [np.zeros(0)]).astype(real),
+    )
+
+
+def readable(arrays: ModelArrays) -> ModelArrays:
+    """The same arrays with fields as attributes, for kernels that run as plain Python."""
+    return ModelArrays(*(a.view(np.recarray) if a.dtype.names else a for a in arrays))
+
+
+def _links(model) -> list[tuple[int, int, object]]:
+    """Parent link, body and primitive joint of every link but the world."""
+    result, last = [], {-1: 0}
+    for i, body in enumerate(model.bodies):
+        parent = last[body.parent]
+        for primitive in body.joint.type.primitives():
+            result.append((parent, i, primitive))
+            parent = len(result)
+        last[i] = parent
+    return result
+
+
+def _fill_inertia(link, inertia, E: np.ndarray) -> None:
+    center = E.T @ inertia.center
+    link["mass"] = inertia.mass
+    link["center"] = center
+    link["moment"] = inertia.mass * center
+    link["inertia"] = (E.T @ inertia.about_origin() @ E)[np.triu_indices(3)]
+    link["central_inertia"] = (E.T @ inertia.matrix @ E)[np.triu_indices(3)]
+
+
+def _branches(parents: np.ndarray) -> np.ndarray:
+    """Numbers such that a link shares its own with its last child only."""
+    last_child = np.zeros(len(parents), np.int64)
+    for i in range(1, len(parents)):
+        last_child[parents[i]] = i
+    branch, count = np.zeros(len(parents), np.int64), 0
+    for i in range(1, len(parents)):
+        if last_child[parents[i]] == i:
+            branch[i] = branch[parents[i]]
+        else:
+            count += 1
+            branch[i] = count
+    return branch
+
+
+def _fill_topology(links: np.ndarray) -> None:
+    parents = links["parent"]
+    links["branch"] = _branches(parents)
+    links["has_children"][parents[1:]] = 1
+    links["is_last_child"][1:] = links["branch"][1:] == links["branch"][parents[1:]]
+
+
+def _frames(model, axes, real: np.dtype) -> np.ndarray:
+    """The model's frames and, after them, the world."""
+    frames = np.zeros(len(model.frames) + 1, frame_type(real))
+    frames[-1]["rotation"] = np.eye(3).ravel()
+    body_links = _body_links(model)
+    for packed_frame, frame in zip(frames, model.frames, strict=False):
+        link = body_links[frame.body]
+        E = axes[link]
+        packed_frame["link"] = link
+        packed_frame["rotation"] = (E.T @ frame.placement.rotation).ravel()
+        packed_frame["position"] = E.T @ frame.placement.translation
+    return frames
+
+
+def _body_links(model) -> np.ndarray:
+    """The link that each body's frames are fixed to; that of body -1, the world, is the last."""
+    counts = [len(b.joint.type.primitives()) for b in model.bodies]
+    return np.array([*np.cumsum(counts, dtype=np.int64), 0])
+
+
+def _of_velocities(model, name: str) -> np.ndarray:
+    return np.concatenate([getattr(j.data, name) for j in model.joints] or [np.zeros(0)])

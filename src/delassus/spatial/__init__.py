@@ -1,0 +1,1 @@
+"""Vectors, rotations, inertias and Lie groups: pure functions."""

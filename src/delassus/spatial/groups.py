@@ -1,0 +1,106 @@
+"""Exponentials and logarithms of rotations and rigid motions, as tuples of scalars.
+
+Near zero the closed forms cancel, so a series replaces them there; both are evaluated and one is
+selected, as lanes cannot branch.
+"""
+
+from __future__ import annotations
+
+from ..compile import atan2, function, select, sincos, sqrt
+from .vectors import add, cross, dot, scale
+
+# Below this squared angle the series are exact to the last digit.
+_SMALL = 0.25
+
+
+@function
+def _safe(square):
+    """The squared angle, kept away from zero for the closed forms."""
+    return select(square < _SMALL, 1.0 + square, square)
+
+
+@function
+def sine_ratio(square):
+    """sin(t) / t of t^2."""
+    t = sqrt(_safe(square))
+    s, _ = sincos(t)
+    z = square
+    series = 1.0 - z / 6.0 * (
+        1.0 - z / 20.0 * (1.0 - z / 42.0 * (1.0 - z / 72.0 * (1.0 - z / 110.0 * (1.0 - z / 156.0))))
+    )
+    return select(square < _SMALL, series, s / t)
+
+
+@function
+def cosine_ratio(square):
+    """(1 - cos(t)) / t^2 of t^2, which is half the square of sin(t/2) / (t/2)."""
+    r = sine_ratio(0.25 * square)
+    return 0.5 * r * r
+
+
+@function
+def sine_remainder(square):
+    """(t - sin(t)) / t^3 of t^2."""
+    safe = _safe(square)
+    t = sqrt(safe)
+    s, _ = sincos(t)
+    z = square
+    series = (
+        1.0 - z / 20.0 * (1.0 - z / 42.0 * (1.0 - z / 72.0 * (1.0 - z / 110.0 * (1.0 - z / 156.0))))
+    ) / 6.0
+    return select(square < _SMALL, series, (t - s) / (safe * t))
+
+
+@function
+def cotangent_remainder(square):
+    """(1 - (t/2) cot(t/2)) / t^2 of t^2."""
+    safe = _safe(square)
+    half = 0.5 * sqrt(safe)
+    s, c = sincos(half)
+    z = square
+    series = (
+        1.0
+        + z / 60.0
+        * (1.0 + z / 42.0 * (1.0 + z / 40.0 * (1.0 + z * (10.0 / 396.0) * (1.0 + z * 0.02533))))
+    ) / 12.0
+    return select(square < _SMALL, series, (1.0 - half * c / s) / safe)
+
+
+@function
+def quaternion_exp(w):
+    """The unit quaternion of a rotation vector."""
+    square = dot(w, w)
+    k = 0.5 * sine_ratio(0.25 * square)
+    _, c = sincos(0.5 * sqrt(square))
+    return (k * w[0], k * w[1], k * w[2], c)
+
+
+@function
+def quaternion_log(x):
+    """The rotation vector, shorter than a half turn, of a unit quaternion."""
+    sign = select(x[3] < 0.0, -1.0, 1.0)
+    square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2]
+    w = sign * x[3]
+    is_small = square < 1.0e-8
+    length = sqrt(select(is_small, 1.0 + square, square))
+    closed = 2.0 * atan2(length, w) / length
+    ratio = square / (w * w)
+    series = 2.0 / w * (1.0 - ratio / 3.0 * (1.0 - 0.6 * ratio))
+    return scale(sign * select(is_small, series, closed), (x[0], x[1], x[2]))
+
+
+@function
+def translation_exp(w, u):
+    """V(w) u: the displacement of a motion with angular velocity w and linear velocity u."""
+    square = dot(w, w)
+    wu = cross(w, u)
+    return add(
+        u, add(scale(cosine_ratio(square), wu), scale(sine_remainder(square), cross(w, wu)))
+    )
+
+
+@function
+def translation_log(w, p):
+    """V(w)^-1 p: the linear velocity of a motion with angular velocity w and displacement p."""
+    wp = cross(w, p)
+    return add(p, add(scale(-0.5, wp), scale(cotangent_remainder(dot(w, w)), cross(w, wp))))

@@ -1,0 +1,90 @@
+"""The inertia of a rigid body, on the side of model building."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import ModelError
+from .transform import Transform
+
+# Rounding in files may break the triangle inequality of principal moments by this much of the trace.
+_TRIANGLE_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia:
+    """Mass, centre of mass, and rotational inertia about the centre of mass."""
+
+    mass: float = 0.0
+    center: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    matrix: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+
+    @staticmethod
+    def of(mass: float = 0.0, center: ArrayLike = (0, 0, 0), matrix: ArrayLike | None = None):
+        """Checked: finite, no negative mass, a symmetric matrix that a body can have.
+
+        The matrix is 3x3 or the six numbers xx, xy, xz, yy, yz, zz. A mass of zero with a
+        rotational inertia is legal: rotors are often given so.
+        """
+        center = np.array(center, float)
+        full = np.zeros((3, 3)) if matrix is None else np.array(matrix, float)
+        if full.shape == (6,):
+            xx, xy, xz, yy, yz, zz = full
+            full = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        if center.shape != (3,) or full.shape != (3, 3):
+            raise ModelError(
+                "an inertia needs a centre of 3 numbers and a matrix of 3x3 or 6 numbers, got "
+                f"shapes {center.shape} and {full.shape}"
+            )
+        mass = float(mass)
+        if not (np.isfinite(mass) and np.isfinite(center).all() and np.isfinite(full).all()):
+            raise ModelError("mass, centre of mass and inertia must be finite")
+        if mass < 0.0:
+            raise ModelError(f"the mass is negative ({mass:g})")
+        scale = max(np.abs(full).max(), 1e-300)
+        if np.abs(full - full.T).max() > 1e-6 * scale:
+            raise ModelError("the inertia matrix is not symmetric")
+        full = (full + full.T) / 2.0
+        moments = np.linalg.eigvalsh(full)
+        if moments[0] < -_TRIANGLE_TOLERANCE * scale:
+            raise ModelError(
+                f"the inertia matrix is not positive: its principal moments are {_list(moments)}"
+            )
+        return Inertia(mass, center, full)
+
+    def is_physical(self) -> bool:
+        """Whether no principal moment exceeds the sum of the other two."""
+        moments = np.linalg.eigvalsh(self.matrix)
+        return bool(moments[2] <= moments[0] + moments[1] + _TRIANGLE_TOLERANCE * moments.sum())
+
+    def moved(self, placement: Transform) -> Inertia:
+        """The same body seen from a frame in which it sits at `placement`."""
+        R = placement.rotation
+        return Inertia(
+            self.mass, R @ self.center + placement.translation, R @ self.matrix @ R.T
+        )
+
+    def __add__(self, other: Inertia) -> Inertia:
+        mass = self.mass + other.mass
+        if mass == 0.0:
+            return Inertia(0.0, self.center, self.matrix + other.matrix)
+        center = (self.mass * self.center + other.mass * other.center) / mass
+        matrix = self.matrix + other.matrix
+        for part in (self, other):
+            matrix = matrix + part.mass * _point_inertia(part.center - center)
+        return Inertia(mass, center, matrix)
+
+    def about_origin(self) -> np.ndarray:
+        """The rotational inertia about the origin of the frame."""
+        return self.matrix + self.mass * _point_inertia(self.center)
+
+
+def _point_inertia(x: np.ndarray) -> np.ndarray:
+    return x @ x * np.eye(3) - np.outer(x, x)
+
+
+def _list(numbers) -> str:
+    return ", ".join(f"{x:.3g}" for x in numbers)
