@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import sys
 import threading
@@ -36,19 +37,16 @@ def evaluate(kernel, model, inputs, out, threads, shared):
     signature = kernel.signature
     thread_count = _thread_count(threads)
     arrays, dtype = _as_arrays(signature.inputs, inputs)
-    dimensions = model.dimensions
-    shapes = [signature.extents(a, dimensions, shared) for a in signature.states]
-    split = len(signature.inputs)
-    count = _batch_size(signature.inputs, arrays, shapes[:split])
+    shapes = kernel.shapes(model, shared)
+    count = _batch_size(signature.inputs, arrays, shapes)
     lead = () if count is None else (count,)
-    outputs = _outputs(signature.outputs, out, [lead + s for s in shapes[split:]], dtype)
+    wanted = [lead + shape for shape in shapes[len(arrays) :]]
+    outputs = _outputs(signature.outputs, out, wanted, dtype)
     _check_overlap(signature, arrays, outputs)
 
     n = 1 if count is None else count
     targets = [o if _is_direct(o, dtype) else np.empty(o.shape, dtype) for o in outputs]
-    rows = [
-        _as_rows(x, n, shape) for x, shape in zip([*arrays, *targets], shapes, strict=True)
-    ]
+    rows = [_as_rows(x, n, shape) for x, shape in zip([*arrays, *targets], shapes, strict=True)]
     if n:
         run = _run_compiled if is_compiled() else _run_uncompiled
         run(kernel, model, shared, rows, dtype, n, thread_count)
@@ -81,7 +79,12 @@ def _as_arrays(arguments: tuple[Argument, ...], inputs) -> tuple[list, np.dtype]
     given = [x for a, x in zip(arguments, arrays, strict=True) if not (a.optional and x.size == 0)]
     single = bool(given) and all(x.dtype == np.float32 for x in given)
     dtype = np.dtype(np.float32 if single else np.float64)
-    return [np.ascontiguousarray(x, dtype) for x in arrays], dtype
+    return [x if _is_repeated(x, dtype) else np.ascontiguousarray(x, dtype) for x in arrays], dtype
+
+
+def _is_repeated(x: np.ndarray, dtype: np.dtype) -> bool:
+    """Whether an array is one contiguous state broadcast to many, which is read in place."""
+    return x.ndim > 1 and len(x) > 1 and x.strides[0] == 0 and _is_direct(x[0], dtype)
 
 
 def _as_array(a: Argument, x) -> np.ndarray:
@@ -99,7 +102,7 @@ def _as_array(a: Argument, x) -> np.ndarray:
 def _batch_size(arguments, arrays, shapes) -> int | None:
     """The number of states, None for one state without a batch axis."""
     counts = {}
-    for a, x, shape in zip(arguments, arrays, shapes, strict=True):
+    for a, x, shape in zip(arguments, arrays, shapes, strict=False):
         if a.optional and x.size == 0 and x.shape[-len(shape) :] != shape:
             continue
         if x.shape == shape:
@@ -153,9 +156,11 @@ def _is_direct(x: np.ndarray, dtype: np.dtype) -> bool:
 
 
 def _as_rows(x: np.ndarray, n: int, shape) -> np.ndarray:
-    """A row a state; a single row of nothing for an argument that was left out."""
-    size = int(np.prod(shape, dtype=np.int64))
-    return x.reshape(n, size) if x.size == n * size else np.empty((0, size), x.dtype)
+    """A row a state, or one row for all of them, or none for an argument that was left out."""
+    size = math.prod(shape)
+    if x.size != n * size:
+        return np.empty((0, size), x.dtype)
+    return x[:1].reshape(1, size) if _is_repeated(x, x.dtype) else x.reshape(n, size)
 
 
 # --- plain Python ---------------------------------------------------------------------------------
@@ -167,36 +172,43 @@ def _run_uncompiled(kernel, model, shared, rows, dtype, n, thread_count) -> None
     nothing = np.empty(0, dtype)
     with np.errstate(all="ignore"):
         for i in range(n):
-            state = [x[i] if len(x) else nothing for x in rows]
+            state = [x[i % len(x)] if len(x) else nothing for x in rows]
             kernel.function(arrays, *shared, *state, work)
 
 
 # --- compiled -------------------------------------------------------------------------------------
 
-_local = threading.local()
 
 
-def _scratch(size: int, dtype: np.dtype) -> np.ndarray:
-    """This thread's work memory, at least so large."""
-    known = getattr(_local, dtype.name, None)
-    if known is None or known.size < size:
-        known = np.empty(size, dtype)
-        setattr(_local, dtype.name, known)
-    return known
+class _Scratch(threading.local):
+    """Each thread's work memory."""
+
+    def __init__(self):
+        self.arrays: dict[np.dtype, np.ndarray] = {}
+
+    def array(self, size: int, dtype: np.dtype) -> np.ndarray:
+        """This thread's array of a type, at least so large."""
+        known = self.arrays.get(dtype)
+        if known is None or known.size < size:
+            known = self.arrays[dtype] = np.empty(size, dtype)
+        return known
+
+
+_scratch = _Scratch()
 
 
 def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     entry = kernel.batch(dtype)
     width = cpu.lanes(dtype.itemsize)
     address = model.table(dtype).address
-    strides = np.array([x.shape[1] if len(x) else 0 for x in rows], np.int64)
+    strides = np.array([x.shape[1] if len(x) == n else 0 for x in rows], np.int64)
     flat = [x.reshape(-1) for x in rows]
     size = kernel.work(model.dimensions) * width
     chunk = _chunk(n, width, thread_count)
     starts = itertools.count(0, chunk)  # handing out a number is atomic
 
     def take_chunks() -> None:
-        scratch = _scratch(size, dtype)
+        scratch = _scratch.array(size, dtype)
         for start in starts:
             if start >= n:
                 return

@@ -24,37 +24,42 @@ class Kernel:
         self.signature = signature
         self.work = work
         self.label = label
+        self._has_one_output = len(signature.outputs) == 1
         self._single: Callable | None = None if batch.is_fast_path_usable() else _fits_nothing
         self._batch: dict[np.dtype, Callable] = {}
 
     def __call__(self, model, inputs: tuple, out=None, threads: int | None = None, shared=()):
-        """Evaluate for one state or for many, and return a tuple of outputs.
+        """Evaluate for one state or for many; return the output, or a list of several.
 
         The first attempt hands everything as it is to the compiled entry for one state, which is
         what keeps the latency low. What does not fit there (batches, lists, wrong shapes) is looked
         at, converted or rejected with care by `batch.evaluate`.
         """
+        if self._has_one_output and out is not None:
+            out = (out,)
         try:
             if inputs[0].ndim == 1:
                 outputs = self._allocate(model, shared) if out is None else out
                 if (self._single or self.single())(model.address, *shared, *inputs, *outputs) == 0:
-                    return outputs
+                    return outputs[0] if self._has_one_output else outputs
         except (TypeError, AttributeError, ValueError):
             pass
-        return batch.evaluate(self, model, inputs, out, threads, shared)
+        outputs = batch.evaluate(self, model, inputs, out, threads, shared)
+        return outputs[0] if self._has_one_output else outputs
 
     def _allocate(self, model, shared) -> list[np.ndarray]:
-        return [np.empty(shape) for shape in self.output_shapes(model, shared)]
+        shapes = self.shapes(model, shared)
+        return [np.empty(shape) for shape in shapes[len(self.signature.inputs) :]]
 
-    def output_shapes(self, model, shared=()) -> list[tuple[int, ...]]:
-        """The shapes of the outputs for one state."""
-        if not shared and (known := model.output_shapes.get(self)) is not None:
-            return known
-        s = self.signature
-        shapes = [s.extents(a, model.dimensions, shared) for a in s.outputs]
-        if not shared:
-            model.output_shapes[self] = shapes
-        return shapes
+    def shapes(self, model, shared=()) -> list[tuple[int, ...]]:
+        """The shapes for one state of the inputs, then of the outputs."""
+        known = None if shared else model.argument_shapes.get(self)
+        if known is None:
+            s = self.signature
+            known = [s.extents(a, model.dimensions, shared) for a in s.states]
+            if not shared:
+                model.argument_shapes[self] = known
+        return known
 
     def single(self) -> Callable:
         """The compiled entry for one state of doubles."""

@@ -339,6 +339,26 @@ def _store_row(context, builder, sig, args):
 
 
 @intrinsic
+def clear_entries(typingctx, memory, count):
+    """Set the first entries of each state, or the first rows of work memory, to zero."""
+
+    def generate(context, builder, sig, args):
+        lane = sig.args[0].lane
+        if isinstance(sig.args[0], WorkMemory):
+            size = ir.Constant(args[1].type, lane.width * lane.bits // 8)
+            cgutils.memset(builder, args[0], builder.mul(args[1], size), 0)
+        else:
+            view = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
+            size = builder.mul(args[1], ir.Constant(args[1].type, lane.bits // 8))
+            first = ir.Constant(args[1].type, 0)
+            for _, pointer in _state_pointers(builder, view, first, lane.width):
+                cgutils.memset(builder, pointer, size, 0)
+        return context.get_dummy_value()
+
+    return types.void(memory, types.intp), generate
+
+
+@intrinsic
 def is_present(typingctx, view):
     """Whether an argument that may be left out was given: an empty array has no first state."""
 

@@ -73,6 +73,11 @@ def any_true(condition) -> bool:
     return condition
 
 
+def clear(argument, count) -> None:
+    """Set the first entries of an array to zero."""
+    argument[:count] = 0.0
+
+
 def present(argument) -> bool:
     """Whether an argument that may be left out was given."""
     return len(argument) > 0
@@ -153,6 +158,17 @@ def install(exact, fast) -> None:
         if isinstance(condition, L.Mask):
             return lambda condition: L.any_lane(condition)
         return lambda condition: condition
+
+    @overload(clear, jit_options=fast, strict=False)
+    def _clear(argument, count):
+        if isinstance(argument, (L.StateView, L.WorkMemory)):
+            return lambda argument, count: L.clear_entries(argument, count)
+
+        def array(argument, count):
+            for i in range(count):
+                argument[i] = 0.0
+
+        return array
 
     @overload(present, jit_options=fast, strict=False)
     def _present(argument):

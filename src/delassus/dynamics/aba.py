@@ -9,7 +9,11 @@ column after the other, which is its block elimination written out.
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from ..compile import function, kernel, present, slots
+from ..model.model import Model
 from ..model.packed import PRISMATIC, REVOLUTE, ModelArrays
 from ..spatial.vectors import (
     add,
@@ -32,13 +36,14 @@ from ..spatial.vectors import (
     subtract,
     symmetric_times,
 )
+from .arguments import NO_FORCES
 from .joints import joint_motion
-from .links import central_inertia, moved_inertia, place_link, put_subspace
+from .links import central_inertia, moved_inertia, place_and_span
 
 # A link's work memory: placement; velocity and acceleration with zero joint acceleration; force f
-# and moment n of that motion; rigid inertia (I, h); inertia that the children add: [[A, H], [H^T, M]].
+# and moment n of that motion; articulated inertia IA = [[A, H], [H^T, M]].
 LINK = slots(
-    R=9, p=3, omega=3, alpha=3, a=3, n=3, f=3, I=6, h=3, A=6, H=9, M=6,
+    R=9, p=3, omega=3, alpha=3, a=3, n=3, f=3, A=6, H=9, M=6,
 )  # fmt: skip
 # A degree of freedom's: motion subspace S, U = IA S, 1/D, u; the link's acceleration after it.
 DOF = slots(angular=3, linear=3, U_angular=3, U_linear=3, D_inverse=1, u=1)
@@ -57,11 +62,16 @@ def aba(model, q, v, tau, external_forces, a, work):
     """a = M(q)^-1 (tau - b(q, v) + sum of J^T f_ext)"""
     n = len(model.links)
     dofs = n * LINK.size
+    put3(work, LINK.p, (0.0, 0.0, 0.0))
     put3(work, LINK.omega, (0.0, 0.0, 0.0))
     put3(work, LINK.alpha, (0.0, 0.0, 0.0))
     put3(work, LINK.a, (-model.gravity[0], -model.gravity[1], -model.gravity[2]))
     for i in range(1, n):
-        bias_motion(model, i, q, v, work, dofs)
+        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+    for i in range(1, n):
+        bias_motion(model, i, v, work)
+    for i in range(1, n):
+        rigid_body(model.links[i], i, work)
     if present(external_forces):
         for i in range(1, n):
             subtract_external_force(model.links[i], i, external_forces, work)
@@ -74,25 +84,26 @@ def aba(model, q, v, tau, external_forces, a, work):
 
 
 @function
-def bias_motion(model, i, q, v, work, dofs):
-    """Placement of link i, its motion with zero joint acceleration, and the force that takes."""
+def bias_motion(model, i, v, work):
+    """Velocity of link i, and its acceleration with zero joint acceleration."""
     link = model.links[i]
     at, parent = i * LINK.size, link.parent * LINK.size
-    R, p, offset = place_link(model, i, q, work, LINK.size)
-    put_subspace(link, R, p, work, dofs + link.v * DOF.size, DOF.size)
+    offset = subtract(get3(work, at + LINK.p), get3(work, parent + LINK.p))
     omega = get3(work, parent + LINK.omega)
     alpha = get3(work, parent + LINK.alpha)
     a = add_cross(
         add_cross(get3(work, parent + LINK.a), alpha, offset), omega, cross(omega, offset)
     )
+    z = (work[at + LINK.R + 2], work[at + LINK.R + 5], work[at + LINK.R + 8])
     if link.kind == REVOLUTE:
-        w = scale(v[link.v], (R[2], R[5], R[8]))
+        w = scale(v[link.v], z)
         alpha = add_cross(alpha, omega, w)
         omega = add(omega, w)
     elif link.kind == PRISMATIC:
-        u = scale(v[link.v] + v[link.v], (R[2], R[5], R[8]))
+        u = scale(v[link.v] + v[link.v], z)
         a = add_cross(a, omega, u)
     else:
+        R = get9(work, at + LINK.R)
         u, w = joint_motion(link, v)
         u, w = rotate(R, u), rotate(R, w)
         alpha = add_cross(alpha, omega, w)
@@ -102,19 +113,25 @@ def bias_motion(model, i, q, v, work, dofs):
     put3(work, at + LINK.omega, omega)
     put3(work, at + LINK.alpha, alpha)
     put3(work, at + LINK.a, a)
-    put_rigid_body(link, at, R, p, omega, alpha, a, work)
 
 
 @function
-def put_rigid_body(link, at, R, p, omega, alpha, a, work):
-    """Inertia about the tree's origin, and the force that gives a link its motion."""
+def rigid_body(link, i, work):
+    """Inertia of link i about the tree's origin, and the force that gives it its bias motion."""
+    at = i * LINK.size
+    R = get9(work, at + LINK.R)
     m = link.mass
     c = rotate(R, get3(link.center, 0))
-    x = add(p, c)
+    x = add(get3(work, at + LINK.p), c)
+    h = scale(m, x)
     inertia = central_inertia(link, R)
-    put6(work, at + LINK.I, moved_inertia(inertia, m, x))
-    put3(work, at + LINK.h, scale(m, x))
-    f = scale(m, add_cross(add_cross(a, alpha, c), omega, cross(omega, c)))
+    put6(work, at + LINK.A, moved_inertia(inertia, m, x))
+    put9(work, at + LINK.H, (0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0))
+    put6(work, at + LINK.M, (m, 0.0, 0.0, m, 0.0, m))
+    omega = get3(work, at + LINK.omega)
+    alpha = get3(work, at + LINK.alpha)
+    a = add_cross(get3(work, at + LINK.a), alpha, c)
+    f = scale(m, add_cross(a, omega, cross(omega, c)))
     n = add_cross(symmetric_times(inertia, alpha), omega, symmetric_times(inertia, omega))
     put3(work, at + LINK.f, f)
     put3(work, at + LINK.n, add_cross(n, x, f))
@@ -135,46 +152,62 @@ def subtract_external_force(link, i, external_forces, work):
 
 @function
 def eliminate_joint(model, i, tau, work, dofs):
-    """Articulated inertia and force of link i, seen through its joint by the parent."""
+    """Give the parent what it feels of link i's inertia and force through a joint free to move."""
     link = model.links[i]
     at, parent = i * LINK.size, link.parent * LINK.size
-    A = get6(work, at + LINK.I)
-    h = get3(work, at + LINK.h)
-    H = (0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0)
-    M = (link.mass, 0.0, 0.0, link.mass, 0.0, link.mass)
-    if link.has_children:
-        A = add6(A, get6(work, at + LINK.A))
-        H = add9(H, get9(work, at + LINK.H))
-        M = add6(M, get6(work, at + LINK.M))
-    n = get3(work, at + LINK.n)
-    f = get3(work, at + LINK.f)
-    for k in range(link.v + link.nv - 1, link.v - 1, -1):
-        dof = dofs + k * DOF.size
-        s_angular = get3(work, dof + DOF.angular)
-        s_linear = get3(work, dof + DOF.linear)
-        U_angular, U_linear = inertia_times(A, H, M, s_angular, s_linear)
-        D_inverse = 1.0 / (dot(s_angular, U_angular) + dot(s_linear, U_linear) + model.armature[k])
-        u = tau[k] - dot(s_angular, n) - dot(s_linear, f)
-        put3(work, dof + DOF.U_angular, U_angular)
-        put3(work, dof + DOF.U_linear, U_linear)
-        work[dof + DOF.D_inverse] = D_inverse
-        work[dof + DOF.u] = u
-        g_angular, g_linear = scale(D_inverse, U_angular), scale(D_inverse, U_linear)
-        A = outer_update(A, U_angular, g_angular)
-        H = outer_update9(H, U_angular, g_linear)
-        M = outer_update(M, U_linear, g_linear)
-        n = add_scaled(n, u, g_angular)
-        f = add_scaled(f, u, g_linear)
+    for k in range(link.v + link.nv - 1, link.v, -1):
+        project_dof(model, k, at, tau, work, dofs + k * DOF.size)
+        keep_remainder(at, work, dofs + k * DOF.size)
+    dof = dofs + link.v * DOF.size
+    project_dof(model, link.v, at, tau, work, dof)
     if link.parent > 0:
-        put3(work, parent + LINK.n, add(get3(work, parent + LINK.n), n))
-        put3(work, parent + LINK.f, add(get3(work, parent + LINK.f), f))
-        if not link.is_last_child:
-            A = add6(A, get6(work, parent + LINK.A))
-            H = add9(H, get9(work, parent + LINK.H))
-            M = add6(M, get6(work, parent + LINK.M))
-        put6(work, parent + LINK.A, A)
-        put9(work, parent + LINK.H, H)
-        put6(work, parent + LINK.M, M)
+        add_remainder(at, parent, work, dof)
+
+
+@function
+def project_dof(model, k, at, tau, work, dof):
+    """U = IA S, D = S^T U and u = tau - S^T p of degree of freedom k."""
+    A, H, M = get6(work, at + LINK.A), get9(work, at + LINK.H), get6(work, at + LINK.M)
+    s_angular = get3(work, dof + DOF.angular)
+    s_linear = get3(work, dof + DOF.linear)
+    U_angular, U_linear = inertia_times(A, H, M, s_angular, s_linear)
+    D = dot(s_angular, U_angular) + dot(s_linear, U_linear) + model.armature[k]
+    u = tau[k] - dot(s_angular, get3(work, at + LINK.n)) - dot(s_linear, get3(work, at + LINK.f))
+    put3(work, dof + DOF.U_angular, U_angular)
+    put3(work, dof + DOF.U_linear, U_linear)
+    work[dof + DOF.D_inverse] = 1.0 / D
+    work[dof + DOF.u] = u
+
+
+@function
+def keep_remainder(at, work, dof):
+    """IA - U D^-1 U^T and p + U D^-1 u, in the link's own place."""
+    U_angular, U_linear = get3(work, dof + DOF.U_angular), get3(work, dof + DOF.U_linear)
+    D_inverse, u = work[dof + DOF.D_inverse], work[dof + DOF.u]
+    g_angular, g_linear = scale(D_inverse, U_angular), scale(D_inverse, U_linear)
+    put3(work, at + LINK.n, add_scaled(get3(work, at + LINK.n), u, g_angular))
+    put3(work, at + LINK.f, add_scaled(get3(work, at + LINK.f), u, g_linear))
+    put6(work, at + LINK.A, outer_update(get6(work, at + LINK.A), U_angular, g_angular))
+    put9(work, at + LINK.H, outer_update9(get9(work, at + LINK.H), U_angular, g_linear))
+    put6(work, at + LINK.M, outer_update(get6(work, at + LINK.M), U_linear, g_linear))
+
+
+@function
+def add_remainder(at, to, work, dof):
+    """The same, added to another link."""
+    U_angular, U_linear = get3(work, dof + DOF.U_angular), get3(work, dof + DOF.U_linear)
+    D_inverse, u = work[dof + DOF.D_inverse], work[dof + DOF.u]
+    g_angular, g_linear = scale(D_inverse, U_angular), scale(D_inverse, U_linear)
+    n = add(get3(work, at + LINK.n), get3(work, to + LINK.n))
+    f = add(get3(work, at + LINK.f), get3(work, to + LINK.f))
+    put3(work, to + LINK.n, add_scaled(n, u, g_angular))
+    put3(work, to + LINK.f, add_scaled(f, u, g_linear))
+    A = add6(get6(work, at + LINK.A), get6(work, to + LINK.A))
+    put6(work, to + LINK.A, outer_update(A, U_angular, g_angular))
+    H = add9(get9(work, at + LINK.H), get9(work, to + LINK.H))
+    put9(work, to + LINK.H, outer_update9(H, U_angular, g_linear))
+    M = add6(get6(work, at + LINK.M), get6(work, to + LINK.M))
+    put6(work, to + LINK.M, outer_update(M, U_linear, g_linear))
 
 
 @function
@@ -213,3 +246,22 @@ def accelerate(model, i, a, work, dofs):
         linear = add_scaled(linear, x, get3(work, dof + DOF.linear))
     put3(work, at + _ANGULAR, angular)
     put3(work, at + _LINEAR, linear)
+
+
+def forward_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    external_forces: ArrayLike | None = None,
+    *,
+    threads: int | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """a = M(q)^-1 (tau - b(q, v) + sum of J^T f): the accelerations that joint forces produce.
+
+    `external_forces` (..., n_bodies, 6) act on the bodies: force then moment, in the body's axes
+    and at its origin. Damping, friction and springs are not included: add `passive_forces` to tau.
+    """
+    forces = NO_FORCES if external_forces is None else external_forces
+    return aba(model, (q, v, tau, forces), out, threads)

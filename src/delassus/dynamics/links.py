@@ -14,6 +14,7 @@ from ..compile import function, slots
 from ..model.packed import FREE, HELICAL, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TRANSLATION
 from ..spatial.vectors import (
     add,
+    add_cross,
     add_scaled,
     compose,
     cross,
@@ -22,10 +23,12 @@ from ..spatial.vectors import (
     get6,
     get9,
     put3,
+    put6,
     put9,
     rotate,
     rotate_symmetric,
     scale,
+    symmetric_times,
 )
 from .joints import joint_placement
 
@@ -37,21 +40,19 @@ _ZERO = (0.0, 0.0, 0.0)
 
 @function
 def place_link(model, i, q, work, size):
-    """Store rotation and position of link i; return them and the joint's offset from the parent."""
+    """Store and return rotation and position of link i."""
     link = model.links[i]
     at, parent = i * size, link.parent * size
     R, p = joint_placement(link, q)
-    offset = p
     if link.parent == 0:
         p = (0.0, 0.0, 0.0)
     else:
         R_parent = get9(work, parent + PLACEMENT.R)
-        offset = rotate(R_parent, offset)
-        p = add(get3(work, parent + PLACEMENT.p), offset)
+        p = add(get3(work, parent + PLACEMENT.p), rotate(R_parent, p))
         R = compose(R_parent, R)
     put9(work, at + PLACEMENT.R, R)
     put3(work, at + PLACEMENT.p, p)
-    return R, p, offset
+    return R, p
 
 
 @function
@@ -120,3 +121,27 @@ def moved_inertia(inertia, m, x):
         inertia[4] - h[1] * x[2],
         inertia[5] + (hx - h[2] * x[2]),
     )
+
+
+@function
+def place_and_span(model, i, q, work, size, dof, dof_size):
+    """Placement of link i, and the motion subspace of its joint from `dof` on."""
+    R, p = place_link(model, i, q, work, size)
+    put_subspace(model.links[i], R, p, work, dof + model.links[i].v * dof_size, dof_size)
+
+
+@function
+def composite_times(inertia, h, m, angular, linear):
+    """Moment and force of a rigid body with inertia about the origin and first moment h."""
+    return (
+        add_cross(symmetric_times(inertia, angular), h, linear),
+        add_cross(scale(m, linear), angular, h),
+    )
+
+
+@function
+def put_rigid_inertia(link, R, p, work, inertia_at, h_at):
+    """Store a link's inertia about the tree's origin, and mass times centre of mass."""
+    x = add(p, rotate(R, get3(link.center, 0)))
+    put6(work, inertia_at, moved_inertia(central_inertia(link, R), link.mass, x))
+    put3(work, h_at, scale(link.mass, x))

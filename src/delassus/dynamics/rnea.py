@@ -7,7 +7,11 @@ linear velocity is needed; gravity enters as an upward acceleration of the world
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from ..compile import function, kernel, present, slots
+from ..model.model import Model
 from ..model.packed import PRISMATIC, REVOLUTE, ModelArrays
 from ..spatial.vectors import (
     add,
@@ -24,6 +28,7 @@ from ..spatial.vectors import (
     subtract,
     symmetric_times,
 )
+from .arguments import NO_FORCES, zero_velocity
 from .joints import joint_motion, joint_placement, put_joint_force
 
 # A link's work memory: placement in the parent, angular velocity and acceleration, acceleration of
@@ -139,3 +144,42 @@ def collect_force(model, i, a, tau, work):
         n = add_cross(rotate(R, n), get3(work, at + LINK.p), f)
         put3(work, parent + LINK.f, add(get3(work, parent + LINK.f), f))
         put3(work, parent + LINK.n, add(get3(work, parent + LINK.n), n))
+
+
+def inverse_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    external_forces: ArrayLike | None = None,
+    *,
+    threads: int | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """tau = M(q) a + b(q, v) - sum of J^T f: the joint forces that produce accelerations a.
+
+    `external_forces` (..., n_bodies, 6) act on the bodies: force then moment, in the body's axes
+    and at its origin. Damping, friction and springs are not included: see `passive_forces`.
+    """
+    forces = NO_FORCES if external_forces is None else external_forces
+    return rnea(model, (q, v, a, forces), out, threads)
+
+
+def bias_forces(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    threads: int | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """b(q, v): the joint forces of Coriolis, centrifugal and gravity effects."""
+    return rnea(model, (q, v, zero_velocity(model, v), NO_FORCES), out, threads)
+
+
+def gravity_forces(
+    model: Model, q: ArrayLike, *, threads: int | None = None, out: np.ndarray | None = None
+) -> np.ndarray:
+    """g(q) = b(q, 0): the joint forces that hold the mechanism against gravity."""
+    zero = zero_velocity(model, q)
+    return rnea(model, (q, zero, zero, NO_FORCES), out, threads)

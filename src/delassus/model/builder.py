@@ -30,6 +30,7 @@ class _Draft:
     placement: Transform
     inertia: Inertia
     data: JointData
+    independent: bool | None
 
 
 class ModelBuilder:
@@ -76,6 +77,8 @@ class ModelBuilder:
         armature: ArrayLike | None = None,
         stiffness: ArrayLike | None = None,
         rest: ArrayLike | None = None,
+        independent: bool | None = None,
+        origin=None,
     ) -> None:
         """Add a body that moves on `parent` by a joint (Revolute about z if none is given).
 
@@ -83,8 +86,11 @@ class ModelBuilder:
         translation or (rotation, translation). The body's frame is the joint's after its motion.
         `inertia` is about the centre of mass `com`, 3x3 or six numbers, or an Inertia that holds
         mass and centre too. Limits have nq entries or one, the other data nv entries or one.
-        `rest` is where springs of the given stiffness are relaxed. A frame of the body's name is
-        made with it.
+        `rest` is where springs of the given stiffness are relaxed. `independent` is a hint for
+        mechanisms with constraints: whether the joint is among those that drive the others.
+
+        A frame of the body's name is made with it. `origin` places that frame, to which the mass
+        data and the placements of children refer, in the joint's; they are the same by default.
         """
         joint = Revolute() if joint is None else joint
         if not isinstance(joint, JointType):
@@ -94,6 +100,7 @@ class ModelBuilder:
         try:
             where = at @ Transform.of(placement)
             own = inertia if isinstance(inertia, Inertia) else Inertia.of(mass, com, inertia)
+            origin = Transform.of(origin)
             data = _joint_data(joint, lower, upper, rest, {
                 "velocity_limit": velocity_limit, "effort_limit": effort_limit, "damping": damping,
                 "friction": friction, "armature": armature, "stiffness": stiffness,
@@ -101,12 +108,15 @@ class ModelBuilder:
         except ModelError as error:
             raise type(error)(f"body {name!r}: {error}") from None
         if isinstance(joint, Fixed):
-            self._merge(name, carrier, where, own)
+            self._merge(name, carrier, where @ origin, own)
         else:
             joint_name = self._new_name(joint_name or f"{name}_joint", self._joint_names, "joint")
             self._joint_names.add(joint_name)
-            self._bodies[name] = (len(self._drafts), Transform())
-            self._drafts.append(_Draft(name, carrier, joint_name, joint, where, own, data))
+            self._bodies[name] = (len(self._drafts), origin)
+            own = own.moved(origin)
+            self._drafts.append(
+                _Draft(name, carrier, joint_name, joint, where, own, data, independent)
+            )
         self.add_frame(name, name)
 
     def _merge(self, name: str, carrier: int, where: Transform, own: Inertia) -> None:
@@ -154,9 +164,8 @@ class ModelBuilder:
         bodies, q, v = [], 0, 0
         for index, old in enumerate(order):
             d = self._drafts[old]
-            joint = Joint(
-                d.joint_name, d.type, index, slice(q, q + d.type.nq), slice(v, v + d.type.nv), d.data
-            )
+            own_q, own_v = slice(q, q + d.type.nq), slice(v, v + d.type.nv)
+            joint = Joint(d.joint_name, d.type, index, own_q, own_v, d.data, d.independent)
             q, v = joint.q.stop, joint.v.stop
             bodies.append(Body(d.name, position[d.parent], joint, d.placement, d.inertia))
         frames = [replace(f, body=position[f.body]) for f in self._frames.values()]

@@ -49,6 +49,7 @@ class Joint:
     q: slice
     v: slice
     data: JointData
+    independent: bool | None = None  # a hint from the file: whether it drives other joints
 
     @property
     def nq(self) -> int:

@@ -9,7 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial.transform import rotation_to_axis
+from ..spatial.transform import (
+    Transform,
+    rotation_from_quaternion,
+    rotation_from_rpy,
+    rotation_to_axis,
+)
 from . import packed
 
 _Z = (0.0, 0.0, 1.0)
@@ -26,6 +31,22 @@ class Primitive:
     axes: np.ndarray = field(default_factory=lambda: np.eye(3))  # in the body's axes
     pitch: float = 0.0
 
+    def displacement(self, q: np.ndarray) -> Transform:
+        """Placement of the body in the joint's frame."""
+        rotation, translation = np.eye(3), np.zeros(3)
+        if self.kind in (packed.REVOLUTE, packed.HELICAL):
+            rotation = rotation_from_rpy(0.0, 0.0, q[0])
+            translation[2] = self.pitch * q[0]
+        elif self.kind == packed.PRISMATIC:
+            translation[2] = q[0]
+        elif self.kind == packed.PLANAR:
+            rotation, translation[:2] = rotation_from_rpy(0.0, 0.0, q[2]), q[:2]
+        else:
+            translation[:] = q[:3] if self.kind != packed.SPHERICAL else 0.0
+            if self.kind != packed.TRANSLATION:
+                rotation = rotation_from_quaternion(*q[-4:])
+        return Transform(self.axes @ rotation @ self.axes.T, self.axes @ translation)
+
 
 @dataclass(frozen=True)
 class JointType:
@@ -37,6 +58,17 @@ class JointType:
     def primitives(self) -> list[Primitive]:
         """The joints of kernels that this joint is made of, in order from the parent."""
         raise NotImplementedError
+
+    def displacement(self, q: Sequence[float]) -> Transform:
+        """Placement of the body in the joint's frame at the joint's own q."""
+        q = np.array(q, float)
+        if q.shape != (self.nq,):
+            raise ModelError(f"{type(self).__name__} has {self.nq} coordinates, got {q.shape}")
+        result, start = Transform(), 0
+        for primitive in self.primitives():
+            result = result @ primitive.displacement(q[start : start + primitive.nq])
+            start += primitive.nq
+        return result
 
     def neutral(self) -> np.ndarray:
         """The entries of q at which the joint does not displace its body."""

@@ -45,7 +45,7 @@ class Model:
         for attribute in ("lower", "upper", "velocity_limit", "effort_limit"):
             setattr(self, attribute, self._gather(attribute))
         self._tables: dict[np.dtype, Table] = {}
-        self.output_shapes: dict = {}  # of kernels' outputs, filled as they are asked for
+        self.argument_shapes: dict = {}  # by kernel, filled as they are asked for
         self.dimensions = packed.dimensions(self)
         self.address = self.table(FLOAT64).address
 
@@ -126,15 +126,15 @@ class Model:
 
     def integrate(self, q: ArrayLike, v: ArrayLike, *, threads=None, out=None) -> np.ndarray:
         """The configuration reached from q by the velocity v held for one unit of time."""
-        return configuration.integrate(self, (q, v), _one(out), threads)[0]
+        return configuration.integrate(self, (q, v), out, threads)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, threads=None, out=None) -> np.ndarray:
         """The velocity that leads from q0 to q1 in one unit of time."""
-        return configuration.difference(self, (q0, q1), _one(out), threads)[0]
+        return configuration.difference(self, (q0, q1), out, threads)
 
     def normalize(self, q: ArrayLike, *, threads=None, out=None) -> np.ndarray:
         """q with its quaternions scaled to unit length."""
-        return configuration.normalize(self, (q,), _one(out), threads)[0]
+        return configuration.normalize(self, (q,), out, threads)
 
     # --- files and people -------------------------------------------------------------------------
 
@@ -165,21 +165,17 @@ class Model:
 
     def __getstate__(self):
         state = self.__dict__.copy()
-        del state["_tables"], state["address"], state["output_shapes"]
+        del state["_tables"], state["address"], state["argument_shapes"]
         return state
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        self._tables, self.output_shapes = {}, {}
+        self._tables, self.argument_shapes = {}, {}
         self.address = self.table(FLOAT64).address
 
     def _gather(self, attribute: str) -> np.ndarray:
         parts = [getattr(j.data, attribute) for j in self.joints]
         return _constant(np.concatenate(parts) if parts else np.zeros(0))
-
-
-def _one(out):
-    return None if out is None else (out,)
 
 
 def _constant(array: np.ndarray) -> np.ndarray:

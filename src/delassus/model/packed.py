@@ -36,9 +36,15 @@ def link_type(real: np.dtype) -> np.dtype:
             ("has_children", np.int64),
             ("is_last_child", np.int64),  # the first of its siblings that a backward sweep meets
             ("branch", np.int64),  # a link shares this number with its last child only
+            ("last_link", np.int64),  # the last link of the subtree
+            ("end_v", np.int64),  # one past the subtree's last index in v
+            ("tree_end_v", np.int64),  # the same of the root of its tree
+            ("leads_to_fork", np.int64),  # whether a link of the subtree has several children
+            ("fork", np.int64),  # the nearest ancestor that has several children, or 0
             ("rotation", real, (9,)),  # of the joint in the parent link's axes
             ("position", real, (3,)),
             ("mass", real),
+            ("subtree_mass", real),
             ("moment", real, (3,)),  # mass times centre of mass
             ("inertia", real, (6,)),  # about the link's origin
             ("central_inertia", real, (6,)),  # about the centre of mass
@@ -55,6 +61,7 @@ class ModelArrays(NamedTuple):
 
     links: np.ndarray
     frames: np.ndarray  # the last is the world
+    dof_parent: np.ndarray  # the degree of freedom before each on the way to the world, or -1
     gravity: np.ndarray  # acceleration of free fall
     armature: np.ndarray  # inertia of each degree of freedom's motor
     damping: np.ndarray
@@ -68,7 +75,7 @@ class ModelArrays(NamedTuple):
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        return (link_type(real), frame_type(real), *[real] * 6)
+        return (link_type(real), frame_type(real), np.dtype(np.int64), *[real] * 6)
 
 
 def frame_type(real: np.dtype) -> np.dtype:
@@ -118,6 +125,7 @@ def pack(model, real: np.dtype) -> ModelArrays:
     return ModelArrays(
         links,
         _frames(model, axes, real),
+        _dof_parents(links, model.nv),
         model.gravity.astype(real),
         *(_of_velocities(model, name).astype(real) for name in ModelArrays.velocity_data),
         np.concatenate([j.data.rest for j in model.joints] or [np.zeros(0)]).astype(real),
@@ -170,6 +178,33 @@ def _fill_topology(links: np.ndarray) -> None:
     links["branch"] = _branches(parents)
     links["has_children"][parents[1:]] = 1
     links["is_last_child"][1:] = links["branch"][1:] == links["branch"][parents[1:]]
+    links["last_link"] = np.arange(len(links))
+    links["end_v"] = links["v"] + links["nv"]
+    links["subtree_mass"] = links["mass"]
+    for i in range(len(links) - 1, 0, -1):
+        link, parent = links[i], links[parents[i]]
+        parent["last_link"] = max(parent["last_link"], link["last_link"])
+        parent["end_v"] = max(parent["end_v"], link["end_v"])
+        parent["subtree_mass"] += link["subtree_mass"]
+    child_count = np.bincount(parents[1:], minlength=len(links))
+    links["leads_to_fork"] = child_count > 1
+    for i in range(len(links) - 1, 0, -1):
+        links[parents[i]]["leads_to_fork"] |= links[i]["leads_to_fork"]
+    for link in links[1:]:
+        is_root = link["parent"] == 0
+        is_below_fork = not is_root and child_count[link["parent"]] > 1
+        link["fork"] = link["parent"] if is_below_fork else links[link["parent"]]["fork"]
+        link["tree_end_v"] = link["end_v"] if is_root else links[link["parent"]]["tree_end_v"]
+
+
+def _dof_parents(links: np.ndarray, nv: int) -> np.ndarray:
+    result = np.full(nv, -1, np.int64)
+    for link in links[1:]:
+        before = links[link["parent"]]
+        result[link["v"]] = before["v"] + before["nv"] - 1
+        for k in range(1, link["nv"]):
+            result[link["v"] + k] = link["v"] + k - 1
+    return result
 
 
 def _frames(model, axes, real: np.dtype) -> np.ndarray:

@@ -1,0 +1,33 @@
+"""Arguments that public functions fill in or look up before they call a kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import UnknownNameError
+from ..model.model import Model
+from ..model.names import closest
+
+NO_FORCES = np.zeros((0, 6))
+
+# How the components of a frame's motion are written.
+LOCAL, WORLD, ALIGNED = 0, 1, 2
+REFERENCES = {"local": LOCAL, "world": WORLD, "aligned": ALIGNED}
+
+
+def zero_velocity(model: Model, like: ArrayLike) -> np.ndarray:
+    """Zeros of nv entries for as many states as `like` has, without the memory of so many."""
+    array = np.asarray(like)
+    zero = np.zeros(model.nv, np.float32 if array.dtype == np.float32 else np.float64)
+    return zero if array.ndim < 2 else np.broadcast_to(zero, (*array.shape[:-1], model.nv))
+
+
+def frame_and_reference(model: Model, frame: str, reference: str) -> np.ndarray:
+    """A frame's index and the code of a reference, as kernels take them."""
+    if reference not in REFERENCES:
+        raise UnknownNameError(
+            f"reference must be one of {', '.join(map(repr, REFERENCES))}, got {reference!r}"
+            + closest(reference, REFERENCES)
+        )
+    return np.array([model.frame_index(frame), REFERENCES[reference]], np.int64)

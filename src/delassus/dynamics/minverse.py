@@ -1,0 +1,206 @@
+"""The inverse of the mass matrix, without the matrix itself (seed 004, Sec. IV-C). O(n^2).
+
+The articulated-body algorithm for all unit forces at once, without bias terms. Column j of F is the
+force that a unit force of degree of freedom j leaves on the link that the backward sweep has
+reached: in world axes (see `links`) it stays in one place on its way to the root. Column j of X is
+the acceleration that it gives each link on the way back; a link writes over its parent's where it
+is the last child, so that few copies of X exist at a time.
+
+Beyond the paper: on a chain that forks no more, entries between the chain and the rest of the tree
+need no X along the chain. By symmetry they are the products of the chain's columns of F at the last
+fork with that fork's columns of X.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..compile import function, kernel, slots
+from ..model.model import Model
+from ..model.packed import ModelArrays
+from ..spatial.vectors import (
+    add6,
+    add9,
+    add_scaled,
+    dot,
+    get3,
+    get6,
+    get9,
+    outer_update,
+    outer_update9,
+    put3,
+    put6,
+    put9,
+    scale,
+)
+from .aba import inertia_times
+from .links import place_and_span, put_rigid_inertia
+
+# A link's work memory: placement, articulated inertia [[A, H], [H^T, M]].
+LINK = slots(R=9, p=3, A=6, H=9, M=6, h=3)
+# A degree of freedom's: S, U, 1/D, its column of F, and that column at the nearest fork.
+DOF = slots(
+    angular=3, linear=3, U_angular=3, U_linear=3, D_inverse=1, F_angular=3, F_linear=3,
+    fork_angular=3, fork_linear=3,
+)  # fmt: skip
+# A column of X.
+MOTION = slots(angular=3, linear=3)
+
+
+@kernel(
+    ModelArrays,
+    inputs={"q": "nq"},
+    outputs={"inverse": "nv nv"},
+    work=lambda n: (
+        n["n_links"] * LINK.size
+        + n["nv"] * DOF.size
+        + n["nv"] * n["nv"]
+        + n["n_branches"] * n["nv"] * MOTION.size
+    ),
+    label="inverse_mass_matrix",
+)
+def minverse(model, q, inverse, work):
+    """M(q)^-1, both triangles"""
+    n, nv = len(model.links), len(model.armature)
+    dofs = n * LINK.size
+    rows = dofs + nv * DOF.size
+    motions = rows + nv * nv
+    for i in range(1, n):
+        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+    for i in range(1, n):
+        articulate(model.links[i], i * LINK.size, work)
+    for i in range(n - 1, 0, -1):
+        link = model.links[i]
+        for k in range(link.v + link.nv - 1, link.v - 1, -1):
+            eliminate(model, i, k, work, dofs, rows)
+        if link.fork > 0 and link.fork == link.parent and not link.leads_to_fork:
+            keep_at_fork(link, work, dofs)
+    for i in range(1, n):
+        link = model.links[i]
+        for k in range(link.v, link.v + link.nv):
+            respond(model, link, k, inverse, work, dofs, rows, motions)
+
+
+@function
+def articulate(link, at, work):
+    """The articulated inertia starts as the link's own."""
+    R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
+    put_rigid_inertia(link, R, p, work, at + LINK.A, at + LINK.h)
+    h, m = get3(work, at + LINK.h), link.mass
+    put9(work, at + LINK.H, (0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0))
+    put6(work, at + LINK.M, (m, 0.0, 0.0, m, 0.0, m))
+
+
+@function
+def eliminate(model, i, k, work, dofs, rows):
+    """Eliminate degree of freedom k of link i, for unit forces of it and of its descendants."""
+    link, nv = model.links[i], len(model.armature)
+    at, dof = i * LINK.size, dofs + k * DOF.size
+    to = at if k > link.v else link.parent * LINK.size
+    A, H, M = get6(work, at + LINK.A), get9(work, at + LINK.H), get6(work, at + LINK.M)
+    s_angular, s_linear = get3(work, dof + DOF.angular), get3(work, dof + DOF.linear)
+    U_angular, U_linear = inertia_times(A, H, M, s_angular, s_linear)
+    D_inverse = 1.0 / (dot(s_angular, U_angular) + dot(s_linear, U_linear) + model.armature[k])
+    put3(work, dof + DOF.U_angular, U_angular)
+    put3(work, dof + DOF.U_linear, U_linear)
+    work[dof + DOF.D_inverse] = D_inverse
+    g_angular, g_linear = scale(D_inverse, U_angular), scale(D_inverse, U_linear)
+    work[rows + k * nv + k] = D_inverse
+    put3(work, dof + DOF.F_angular, g_angular)
+    put3(work, dof + DOF.F_linear, g_linear)
+    if link.leads_to_fork:
+        for j in range(link.end_v, link.tree_end_v):
+            work[rows + k * nv + j] = 0.0
+    for j in range(k + 1, link.end_v):
+        other = dofs + j * DOF.size
+        F_angular, F_linear = get3(work, other + DOF.F_angular), get3(work, other + DOF.F_linear)
+        u = -(dot(s_angular, F_angular) + dot(s_linear, F_linear))
+        work[rows + k * nv + j] = u * D_inverse
+        put3(work, other + DOF.F_angular, add_scaled(F_angular, u, g_angular))
+        put3(work, other + DOF.F_linear, add_scaled(F_linear, u, g_linear))
+    if to > 0:
+        A = outer_update(get6(work, at + LINK.A), U_angular, g_angular)
+        H = outer_update9(get9(work, at + LINK.H), U_angular, g_linear)
+        M = outer_update(get6(work, at + LINK.M), U_linear, g_linear)
+        if to != at:
+            A = add6(A, get6(work, to + LINK.A))
+            H = add9(H, get9(work, to + LINK.H))
+            M = add6(M, get6(work, to + LINK.M))
+        put6(work, to + LINK.A, A)
+        put9(work, to + LINK.H, H)
+        put6(work, to + LINK.M, M)
+
+
+@function
+def keep_at_fork(link, work, dofs):
+    """Keep the forces that unit forces of this chain leave on the fork that it hangs on."""
+    for k in range(link.v, link.end_v):
+        dof = dofs + k * DOF.size
+        put3(work, dof + DOF.fork_angular, get3(work, dof + DOF.F_angular))
+        put3(work, dof + DOF.fork_linear, get3(work, dof + DOF.F_linear))
+
+
+@function
+def respond(model, link, k, inverse, work, dofs, rows, motions):
+    """Row k of the inverse from the diagonal on, and the motion that the link passes on."""
+    nv = len(model.armature)
+    is_first = k == link.v
+    branch = model.links[link.parent].branch if is_first else link.branch
+    source = motions + branch * nv * MOTION.size
+    target = motions + link.branch * nv * MOTION.size
+    dof = dofs + k * DOF.size
+    s_angular, s_linear = get3(work, dof + DOF.angular), get3(work, dof + DOF.linear)
+    D_inverse = work[dof + DOF.D_inverse]
+    g_angular = scale(-D_inverse, get3(work, dof + DOF.U_angular))
+    g_linear = scale(-D_inverse, get3(work, dof + DOF.U_linear))
+    if link.parent == 0 and is_first:  # nothing moves before the root's first degree of freedom
+        for j in range(k, link.end_v):
+            x = work[rows + k * nv + j]
+            put_pair(inverse, nv, k, j, x)
+            at = target + j * MOTION.size
+            put3(work, at + MOTION.angular, scale(x, s_angular))
+            put3(work, at + MOTION.linear, scale(x, s_linear))
+    elif link.has_children or k < link.v + link.nv - 1:
+        last = link.tree_end_v if link.leads_to_fork else link.end_v
+        for j in range(k, last):
+            at = source + j * MOTION.size
+            angular, linear = get3(work, at + MOTION.angular), get3(work, at + MOTION.linear)
+            x = work[rows + k * nv + j] + dot(g_angular, angular) + dot(g_linear, linear)
+            put_pair(inverse, nv, k, j, x)
+            at = target + j * MOTION.size
+            put3(work, at + MOTION.angular, add_scaled(angular, x, s_angular))
+            put3(work, at + MOTION.linear, add_scaled(linear, x, s_linear))
+    else:  # nobody asks for the motion of a leaf
+        for j in range(k, link.end_v):
+            at = source + j * MOTION.size
+            angular, linear = get3(work, at + MOTION.angular), get3(work, at + MOTION.linear)
+            x = work[rows + k * nv + j] + dot(g_angular, angular) + dot(g_linear, linear)
+            put_pair(inverse, nv, k, j, x)
+    if not link.leads_to_fork:
+        fork = motions + model.links[link.fork].branch * nv * MOTION.size
+        F_angular, F_linear = get3(work, dof + DOF.fork_angular), get3(work, dof + DOF.fork_linear)
+        for j in range(link.end_v, link.tree_end_v):
+            at = fork + j * MOTION.size
+            angular, linear = get3(work, at + MOTION.angular), get3(work, at + MOTION.linear)
+            put_pair(inverse, nv, k, j, -(dot(F_angular, angular) + dot(F_linear, linear)))
+    for j in range(link.tree_end_v, nv):
+        put_pair(inverse, nv, k, j, 0.0)
+
+
+@function
+def put_pair(matrix, n, i, j, x):
+    """Entries (i, j) and (j, i) of a symmetric matrix."""
+    matrix[i * n + j] = x
+    matrix[j * n + i] = x
+
+
+def inverse_mass_matrix(
+    model: Model,
+    q: ArrayLike,
+    *,
+    threads: int | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """M(q)^-1, (..., nv, nv)."""
+    return minverse(model, (q,), out, threads)

@@ -1,0 +1,107 @@
+"""Readers of model files. `load` finds out from a file's content which one it needs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from ...errors import DataTypeError, DelassusError, FileFormatError
+from ..model import Model
+from .options import Options
+from .report import MissingFileError, ModelFileWarning, Report
+
+__all__ = ["MissingFileError", "ModelFileWarning", "Report", "load", "read"]
+
+_LARGEST = 64 * 2**20  # bytes
+_KNOWN = "<robot> (URDF), <sdf> (SDF), <mujoco> (MJCF) or a file that Model.save wrote"
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    floating_base: bool = False,
+    package_dirs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+) -> Model:
+    """Read a model from a URDF, URDF+, SDF or MJCF file, or from one written by `Model.save`.
+
+    The content decides on the format, not the name. `floating_base=True` lets the root link of a
+    URDF or SDF file move by a Free joint called "root_joint", also if an SDF file holds it in the
+    world; otherwise it is fixed where the file puts it. MJCF and saved files say themselves how
+    their bodies move: there, asking for a floating base frees a root body that has no joint,
+    changes nothing if the root is free already, and is an error otherwise.
+
+    `package_dirs` are folders in which package:// and model:// references of meshes are looked
+    up; meshes are not read and need not exist. What the file holds beyond what is used here is
+    reported by a `ModelFileWarning`.
+    """
+    model, report = read(path, floating_base=floating_base, package_dirs=package_dirs)
+    report.issue(stacklevel=2)
+    return model
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    floating_base: bool = False,
+    package_dirs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+) -> tuple[Model, Report]:
+    """As `load`, but what is worth a warning comes back as a report."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise DataTypeError(f"a file is named by a string or a Path, got {path!r}")
+    if isinstance(package_dirs, (str, os.PathLike)):
+        package_dirs = (package_dirs,)
+    options = Options(
+        Path(path), bool(floating_base), tuple(Path(p).absolute() for p in package_dirs)
+    )
+    report = Report(options.path.name)
+    content = _content(options.path)
+    try:
+        return _read(content, options, report), report
+    except FileFormatError:
+        raise
+    except DelassusError as error:
+        if isinstance(error, ImportError):
+            raise
+        raise FileFormatError(f"{report.file}: {error}") from None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            content = file.read(_LARGEST + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise MissingFileError(f"there is no file {str(path)!r}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FileFormatError(f"{path}: cannot be read: {reason}") from None
+    if len(content) > _LARGEST:
+        raise FileFormatError(f"{path.name}: larger than {_LARGEST // 2**20} MiB")
+    if not content.strip():
+        raise FileFormatError(f"{path.name}: the file is empty")
+    return content
+
+
+def _read(content: bytes, options: Options, report: Report) -> Model:
+    # Readers are imported when they are needed: XML and MuJoCo take long to import.
+    if content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        from ..file import read_saved
+
+        return read_saved(content, options, report)
+    from . import xml
+
+    document = xml.parse(content, report)
+    tag = document.root.tag
+    if tag == "robot":
+        from .urdf import read_urdf
+
+        return read_urdf(document, options)
+    if tag == "sdf":
+        from .sdf import read_sdf
+
+        return read_sdf(document, options)
+    if tag in ("mujoco", "mujocoinclude"):
+        from .mjcf import read_mjcf
+
+        return read_mjcf(document, options)
+    raise FileFormatError(f"{report.file}: expected {_KNOWN}, got <{tag}>")

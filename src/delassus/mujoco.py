@@ -1,0 +1,106 @@
+"""Conversions of states to MuJoCo's conventions and back; MuJoCo itself is not needed.
+
+Joints stand in the same order in both: depth first, as in the file. MuJoCo writes quaternions
+w x y z, and the linear velocity of a free joint in the world's axes; here they are x y z w, and the
+body's axes. All else agrees. One state or N states, as everywhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .errors import DataTypeError, ModelError, ShapeError
+from .model.joints import (
+    Cylindrical,
+    Free,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Translation,
+    Universal,
+)
+from .model.model import Model
+
+# Joints of several axes are several joints of one axis in MuJoCo, with the same numbers.
+_EQUIVALENT = (Revolute, Prismatic, Cylindrical, Universal, Translation, Spherical, Free)
+_SCALAR_FIRST = [3, 0, 1, 2]
+_SCALAR_LAST = [1, 2, 3, 0]
+
+
+def to_qpos(model: Model, q: ArrayLike) -> np.ndarray:
+    """MuJoCo's qpos for configurations q, (nq,) or (N, nq)."""
+    return _reordered(model, _states("q", q, model.nq), _SCALAR_FIRST)
+
+
+def from_qpos(model: Model, qpos: ArrayLike) -> np.ndarray:
+    """The configurations of MuJoCo's qpos, (nq,) or (N, nq)."""
+    return _reordered(model, _states("qpos", qpos, model.nq), _SCALAR_LAST)
+
+
+def to_qvel(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+    """MuJoCo's qvel for velocities v at configurations q (this library's q, not qpos)."""
+    return _turned(model, q, v, "v", to_world=True)
+
+
+def from_qvel(model: Model, q: ArrayLike, qvel: ArrayLike) -> np.ndarray:
+    """The velocities of MuJoCo's qvel at configurations q (this library's q, not qpos)."""
+    return _turned(model, q, qvel, "qvel", to_world=False)
+
+
+def _reordered(model: Model, states: np.ndarray, order: list[int]) -> np.ndarray:
+    _check(model)
+    result = states.copy()
+    for joint in model.joints:
+        if joint.type.quaternion is not None:
+            start = joint.q.start + joint.type.quaternion
+            result[..., start : start + 4] = states[..., [start + k for k in order]]
+    return result
+
+
+def _turned(model: Model, q: ArrayLike, v: ArrayLike, name: str, to_world: bool) -> np.ndarray:
+    """Velocities with the linear part of each free joint turned by its rotation, or back."""
+    _check(model)
+    q, velocities = _states("q", q, model.nq), _states(name, v, model.nv)
+    if q.shape[:-1] != velocities.shape[:-1]:
+        raise ShapeError(
+            f"q and {name} must be as many states, got shapes {q.shape} and {velocities.shape}"
+        )
+    result = velocities.copy()
+    for joint in model.joints:
+        if isinstance(joint.type, Free):
+            linear = slice(joint.v.start, joint.v.start + 3)
+            quaternion = q[..., joint.q.start + 3 : joint.q.stop]
+            result[..., linear] = _rotated(quaternion, velocities[..., linear], to_world)
+    return result
+
+
+def _rotated(quaternion: np.ndarray, x: np.ndarray, forward: bool) -> np.ndarray:
+    """Vectors turned by quaternions x y z w, or by their inverses."""
+    unit = quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
+    axis, scalar = unit[..., :3], unit[..., 3:]
+    twice = 2.0 * np.cross(axis if forward else -axis, x)
+    return x + scalar * twice + np.cross(axis if forward else -axis, twice)
+
+
+def _states(name: str, given: ArrayLike, size: int) -> np.ndarray:
+    try:
+        array = np.asarray(given)
+    except ValueError as error:
+        raise ShapeError(f"{name} is not an array of numbers: {error}") from None
+    if array.dtype.kind not in "fiu":
+        raise DataTypeError(f"{name} must hold real numbers, got {array.dtype}")
+    if array.ndim not in (1, 2) or array.shape[-1] != size:
+        raise ShapeError(
+            f"{name} must have shape ({size},) for one state or (N, {size}) for N states of this "
+            f"model, got {array.shape}"
+        )
+    return array if array.dtype == np.float32 else array.astype(np.float64)
+
+
+def _check(model: Model) -> None:
+    for joint in model.joints:
+        if not isinstance(joint.type, _EQUIVALENT):
+            raise ModelError(
+                f"joint {joint.name!r} is {type(joint.type).__name__}, which MuJoCo does not have"
+            )

@@ -1,0 +1,153 @@
+"""Robots by name, from an installed collection of robot descriptions (example-robot-data)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from .errors import DataTypeError, MissingDependencyError, UnknownNameError
+from .model.formats import read
+from .model.model import Model
+from .model.names import closest
+
+_COLLECTION = "example-robot-data"
+
+_PENDULUMS = "double_pendulum_description/urdf"
+
+_FIXED = {
+    "allegro_left": "allegro_hand_description/urdf/allegro_left_hand.urdf",
+    "allegro_right": "allegro_hand_description/urdf/allegro_right_hand.urdf",
+    "asr_twodof": "asr_twodof_description/urdf/TwoDofs.urdf",
+    "baxter": "baxter_description/urdf/baxter.urdf",
+    "bravo7": "bravo7_description/urdf/bravo7_no_ee.urdf",
+    "bravo7_gripper": "bravo7_description/urdf/bravo7_gripper.urdf",
+    "double_pendulum": f"{_PENDULUMS}/double_pendulum.urdf",
+    "double_pendulum_continuous": f"{_PENDULUMS}/double_pendulum_continuous.urdf",
+    "double_pendulum_simple": f"{_PENDULUMS}/double_pendulum_simple.urdf",
+    "finger_edu": "finger_edu_description/robots/finger_edu.urdf",
+    "kinova": "kinova_description/robots/kinova.urdf",
+    "panda": "panda_description/urdf/panda.urdf",
+    "pr2": "pr2_description/urdf/pr2.urdf",
+    "so100": "so_arm_description/urdf/so100.urdf",
+    "so101": "so_arm_description/urdf/so101.urdf",
+    "talos_arm": "talos_data/robots/talos_left_arm.urdf",
+    "tiago": "tiago_description/robots/tiago.urdf",
+    "tiago_dual": "tiago_description/robots/tiago_dual.urdf",
+    "tiago_no_hand": "tiago_description/robots/tiago_no_hand.urdf",
+    "tiago_pro": "tiago_pro_description/robots/tiago_pro.urdf",
+    "ur3": "ur_description/urdf/ur3_robot.urdf",
+    "ur3_gripper": "ur_description/urdf/ur3_gripper.urdf",
+    "ur3_limited": "ur_description/urdf/ur3_joint_limited_robot.urdf",
+    "ur5": "ur_description/urdf/ur5_robot.urdf",
+    "ur5_gripper": "ur_description/urdf/ur5_gripper.urdf",
+    "ur5_limited": "ur_description/urdf/ur5_joint_limited_robot.urdf",
+    "ur10": "ur_description/urdf/ur10_robot.urdf",
+    "ur10_limited": "ur_description/urdf/ur10_joint_limited_robot.urdf",
+    "xarm7": "xarm_description/urdf/xarm7.urdf",
+    "z1": "z1_description/urdf/z1.urdf",
+}
+
+_FLOATING = {
+    "a1": "a1_description/urdf/a1.urdf",
+    "alex": "alex_description/urdf/alex_nub_hands.urdf",
+    "alex_psyonic": "alex_description/urdf/alex_psyonic_hands.urdf",
+    "alex_sake": "alex_description/urdf/alex_sake_hands.urdf",
+    "alexander": "alexander_description/urdf/alexander_v1.lowerBodyOnly.urdf",
+    "anymal": "anymal_b_simple_description/robots/anymal.urdf",
+    "anymal_c": "anymal_c_simple_description/urdf/anymal.urdf",
+    "anymal_kinova": "anymal_b_simple_description/robots/anymal-kinova.urdf",
+    "b1": "b1_description/urdf/b1.urdf",
+    "b1_z1": "b1_description/urdf/b1-z1.urdf",
+    "bluevolta": "bluevolta_description/urdf/bluevolta.urdf",
+    "bluevolta_bravo7": "bluevolta_description/urdf/bluevolta_bravo7_no_ee.urdf",
+    "bluevolta_bravo7_gripper": "bluevolta_description/urdf/bluevolta_bravo7_gripper.urdf",
+    "bolt": "bolt_description/robots/bolt.urdf",
+    "borinot": "borinot_description/urdf/borinot_flying_arm_2.urdf",
+    "cassie": "cassie_description/robots/cassie.sdf",
+    "cassie_reduced": "cassie_description/robots/cassie_reduced.sdf",
+    "cassie_simple": "cassie_description/robots/cassie_simple.sdf",
+    "cassie_v2": "cassie_description/robots/cassie_v2.sdf",
+    "cassie_without_springs": "cassie_description/robots/cassie_wo_gearbox_spring.sdf",
+    "centauro": "centauro_description/urdf/centauro.urdf",
+    "falcon_bravo7": "falcon_description/urdf/falcon_bravo7_no_ee.urdf",
+    "falcon_bravo7_gripper": "falcon_description/urdf/falcon_bravo7_gripper.urdf",
+    "g1": "g1_description/urdf/g1_29dof_rev_1_0.urdf",
+    "g1_hands": "g1_description/urdf/g1_29dof_with_hand_rev_1_0.urdf",
+    "go1": "go1_description/urdf/go1.urdf",
+    "go2": "go2_description/urdf/go2.urdf",
+    "hector": "hector_description/robots/quadrotor_base.urdf",
+    "hextilt": "hextilt_description/urdf/hextilt_flying_arm_5.urdf",
+    "human": "human_description/robots/human.urdf",
+    "hyq": "hyq_description/robots/hyq_no_sensors.urdf",
+    "icub": "icub_description/robots/icub.urdf",
+    "icub_reduced": "icub_description/robots/icub_reduced.urdf",
+    "iris": "iris_description/robots/iris.urdf",
+    "laikago": "laikago_description/urdf/laikago.urdf",
+    "quadruped": "quadruped_description/urdf/quadruped.urdf",
+    "romeo": "romeo_description/urdf/romeo.urdf",
+    "romeo_small": "romeo_description/urdf/romeo_small.urdf",
+    "simple_humanoid": "simple_humanoid_description/urdf/simple_humanoid.urdf",
+    "solo8": "solo_description/robots/solo.urdf",
+    "solo12": "solo_description/robots/solo12.urdf",
+    "talos": "talos_data/robots/talos_reduced.urdf",
+    "talos_box": "talos_data/robots/talos_reduced_box.urdf",
+    "talos_full": "talos_data/robots/talos_full_v2.urdf",
+    "talos_full_box": "talos_data/robots/talos_full_v2_box.urdf",
+}
+
+_FILES = {**_FIXED, **_FLOATING}
+
+
+def names() -> list[str]:
+    """The names that `load` knows."""
+    return sorted(_FILES)
+
+
+def load(name: str, floating_base: bool | None = None) -> Model:
+    """A robot by its name: `load("talos")`.
+
+    Arms and hands stand fixed, legged and flying robots have a floating base, unless
+    `floating_base` says otherwise. The files come from the package example-robot-data. They are
+    not ours to mend, so what `dl.load` would warn of in them is passed over here.
+    """
+    if not isinstance(name, str):
+        raise DataTypeError(f"a robot is named by a string, got {name!r}")
+    file = path(name)
+    floating = name in _FLOATING if floating_base is None else bool(floating_base)
+    model, _ = read(file, floating_base=floating)
+    return model
+
+
+def path(name: str) -> Path:
+    """The file that describes a robot."""
+    if name not in _FILES:
+        raise UnknownNameError(f"no robot is called {name!r}{closest(name, _FILES)}")
+    searched = []
+    for folder in _shares():
+        robots = folder / _COLLECTION / "robots"
+        if (robots / _FILES[name]).is_file():
+            return robots / _FILES[name]
+        if robots.is_dir():
+            searched.append(str(robots))
+    if searched:
+        raise MissingDependencyError(
+            f"robot {name!r} is not in {', '.join(searched)}; a newer {_COLLECTION} may hold it: "
+            "pip install --upgrade 'delassus[robots]'"
+        )
+    raise MissingDependencyError(
+        f"robots by name come from {_COLLECTION}, which is not installed: "
+        "pip install 'delassus[robots]'"
+    )
+
+
+def _shares() -> Iterator[Path]:
+    """Folders of shared data: of Python packages, of this environment, of ROS, of the system."""
+    for entry in sys.path:
+        yield Path(entry) / "cmeel.prefix" / "share"
+    prefixes = [sys.prefix]
+    for variable in ("CONDA_PREFIX", "AMENT_PREFIX_PATH", "CMAKE_PREFIX_PATH"):
+        prefixes += [p for p in os.environ.get(variable, "").split(os.pathsep) if p]
+    for prefix in [*prefixes, "/usr/local", "/usr", "/opt/openrobots"]:
+        yield Path(prefix) / "share"
