@@ -26,3 +26,18 @@ from .model.joints import (
 from .model.model import Model
 from .spatial.inertia import Inertia
 from .spatial.transform import Transform
+from .dynamics.aba import forward_dynamics
+from .dynamics.centroidal import center_of_mass, centroidal_momentum_matrix
+from .dynamics.coriolis import coriolis_matrix
+from .dynamics.crba import mass_matrix
+from .dynamics.energy import kinetic_energy, potential_energy
+from .dynamics.kinematics import (
+    Placements,
+    forward_kinematics,
+    frame_acceleration,
+    frame_jacobian,
+    frame_velocity,
+)
+from .dynamics.minverse import inverse_mass_matrix
+from .dynamics.passive import passive_forces
+from .dynamics.rnea import bias_forces, gravity_forces, inverse_dynamics

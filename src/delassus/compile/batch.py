@@ -202,7 +202,7 @@ def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     width = cpu.lanes(dtype.itemsize)
     address = model.table(dtype).address
     strides = np.array([x.shape[1] if len(x) == n else 0 for x in rows], np.int64)
-    flat = [x.reshape(-1) for x in rows]
+    addresses = np.array([x.ctypes.data if len(x) else 0 for x in rows], np.int64)
     size = kernel.work(model.dimensions) * width
     chunk = _chunk(n, width, thread_count)
     starts = itertools.count(0, chunk)  # handing out a number is atomic
@@ -212,7 +212,7 @@ def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
         for start in starts:
             if start >= n:
                 return
-            entry(address, *shared, *flat, strides, scratch, start, min(start + chunk, n))
+            entry(address, *shared, addresses, strides, scratch, start, min(start + chunk, n))
 
     helpers = min(thread_count, -(-n // chunk)) - 1
     pending = [_pool().submit(take_chunks) for _ in range(helpers)]

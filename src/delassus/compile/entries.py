@@ -71,12 +71,12 @@ def _single_source(name: str, signature: Signature) -> str:
 
 def _batch_source(name: str, signature: Signature) -> str:
     views = ", ".join(
-        f"state_view({a.name}, i * strides[{k}], strides[{k}] * apart)"
-        for k, a in enumerate(signature.states)
+        f"state_view(addresses[{k}], i * strides[{k}], strides[{k}] * apart, WORK_TYPE)"
+        for k in range(len(signature.states))
     )
     shared = "".join(f"{n}, " for n in signature.shared_names)
     return (
-        f"def {name}(header, {', '.join(signature.names)}, strides, scratch, start, stop):\n"
+        f"def {name}(header, {shared}addresses, strides, scratch, start, stop):\n"
         + _model_lines(signature)
         + "    work = work_memory(scratch)\n"
         "    i = start\n"
@@ -117,13 +117,13 @@ def batch(label: str, kernel_function, signature: Signature, dtype):
     from numba import types
 
     name = f"{kernel_function.__name__}_batch{dtype.itemsize * 8}"
-    array = types.Array(_number_type(dtype), 1, "C")
+    integers = types.Array(types.int64, 1, "C")
     argument_types = types.void(
         types.int64,
         *_shared_types(signature),
-        *[array] * len(signature.states),
-        types.Array(types.int64, 1, "C"),
-        array,
+        integers,
+        integers,
+        types.Array(_number_type(dtype), 1, "C"),
         types.int64,
         types.int64,
     )

@@ -360,7 +360,7 @@ def clear_entries(typingctx, memory, count):
 
 @intrinsic
 def is_present(typingctx, view):
-    """Whether an argument that may be left out was given: an empty array has no first state."""
+    """Whether an argument that may be left out was given."""
 
     def generate(context, builder, sig, args):
         proxy = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
@@ -370,21 +370,23 @@ def is_present(typingctx, view):
 
 
 @intrinsic
-def state_view(typingctx, array, offset, stride):
-    """The W states of a flat array that start at `offset`, `stride` numbers apart."""
-    view = StateView(LANES[array.dtype.bitwidth])
+def state_view(typingctx, address, offset, stride, dtype):
+    """The W states from `offset` numbers after an address on, `stride` numbers apart.
+
+    Address 0 stands for an argument that was left out.
+    """
+    view = StateView(LANES[dtype.dtype.bitwidth])
 
     def generate(context, builder, sig, args):
-        source = context.make_array(sig.args[0])(context, builder, args[0])
-        (length,) = cgutils.unpack_tuple(builder, source.shape, 1)
-        empty = builder.icmp_signed("==", length, ir.Constant(length.type, 0))
-        null = cgutils.get_null_value(source.data.type)
+        pointer_type = context.get_data_type(view.lane.element).as_pointer()
+        data = builder.inttoptr(args[0], pointer_type)
+        is_absent = cgutils.is_null(builder, data)
         proxy = cgutils.create_struct_proxy(view)(context, builder)
-        proxy.first = builder.select(empty, null, builder.gep(source.data, [args[1]]))
+        proxy.first = builder.select(is_absent, data, builder.gep(data, [args[1]]))
         proxy.stride = args[2]
         return proxy._getvalue()
 
-    return view(array, types.intp, types.intp), generate
+    return view(types.int64, types.intp, types.intp, dtype), generate
 
 
 @intrinsic

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..compile import function, kernel, slots
+from ..errors import UnknownNameError
 from ..model.model import Model
 from ..model.packed import ModelArrays
 from ..spatial.vectors import (
@@ -35,6 +36,7 @@ from ..spatial.vectors import (
     scale,
 )
 from .aba import inertia_times
+from .cholesky import cholesky_inverse
 from .links import place_and_span, put_rigid_inertia
 
 # A link's work memory: placement, articulated inertia [[A, H], [H^T, M]].
@@ -195,12 +197,24 @@ def put_pair(matrix, n, i, j, x):
     matrix[j * n + i] = x
 
 
+INVERSE_METHODS = {"dedicated": minverse, "cholesky": cholesky_inverse}
+
+
 def inverse_mass_matrix(
     model: Model,
     q: ArrayLike,
     *,
+    method: str = "dedicated",
     threads: int | None = None,
     out: np.ndarray | None = None,
 ) -> np.ndarray:
-    """M(q)^-1, (..., nv, nv)."""
-    return minverse(model, (q,), out, threads)
+    """M(q)^-1, (..., nv, nv).
+
+    `method` is "dedicated" (the articulated-body algorithm for all unit forces at once) or
+    "cholesky" (the sparse factorisation of M), which is slower and there for comparison.
+    """
+    if method not in INVERSE_METHODS:
+        raise UnknownNameError(
+            f"method must be one of {', '.join(map(repr, INVERSE_METHODS))}, got {method!r}"
+        )
+    return INVERSE_METHODS[method](model, (q,), out, threads)

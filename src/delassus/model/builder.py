@@ -79,6 +79,7 @@ class ModelBuilder:
         rest: ArrayLike | None = None,
         independent: bool | None = None,
         origin=None,
+        named_frame: bool = True,
     ) -> None:
         """Add a body that moves on `parent` by a joint (Revolute about z if none is given).
 
@@ -89,8 +90,9 @@ class ModelBuilder:
         `rest` is where springs of the given stiffness are relaxed. `independent` is a hint for
         mechanisms with constraints: whether the joint is among those that drive the others.
 
-        A frame of the body's name is made with it. `origin` places that frame, to which the mass
-        data and the placements of children refer, in the joint's; they are the same by default.
+        A frame of the body's name is made with it, unless `named_frame` is False. `origin` places
+        that frame, to which the mass data and the placements of children refer, in the joint's;
+        they are the same by default.
         """
         joint = Revolute() if joint is None else joint
         if not isinstance(joint, JointType):
@@ -108,33 +110,53 @@ class ModelBuilder:
         except ModelError as error:
             raise type(error)(f"body {name!r}: {error}") from None
         if isinstance(joint, Fixed):
-            self._merge(name, carrier, where @ origin, own)
-        else:
-            joint_name = self._new_name(joint_name or f"{name}_joint", self._joint_names, "joint")
-            self._joint_names.add(joint_name)
-            self._bodies[name] = (len(self._drafts), origin)
-            own = own.moved(origin)
-            self._drafts.append(
-                _Draft(name, carrier, joint_name, joint, where, own, data, independent)
-            )
-        self.add_frame(name, name)
+            self._bodies[name] = (carrier, where @ origin)
+            if named_frame:
+                self.add_frame(name, name, inertia=own)
+            else:
+                self._give(own, carrier, where @ origin)
+            return
+        joint_name = self._new_name(joint_name or f"{name}_joint", self._joint_names, "joint")
+        self._joint_names.add(joint_name)
+        self._bodies[name] = (len(self._drafts), origin)
+        own = own.moved(origin)
+        self._drafts.append(_Draft(name, carrier, joint_name, joint, where, own, data, independent))
+        if named_frame:
+            self.add_frame(name, name)
 
-    def _merge(self, name: str, carrier: int, where: Transform, own: Inertia) -> None:
-        """A fixed body gives its inertia to the body that carries it."""
-        self._bodies[name] = (carrier, where)
-        if carrier >= 0:
-            draft = self._drafts[carrier]
-            draft.inertia = draft.inertia + own.moved(where)
+    def add_frame(
+        self, name: str, body: str = WORLD, placement=None, inertia: Inertia | None = None
+    ) -> None:
+        """Add a frame that is fixed to a body, or to another frame, or to the world.
 
-    def add_frame(self, name: str, body: str = WORLD, placement=None) -> None:
-        """Add a frame that is fixed to a body, or to another frame, or to the world."""
+        An inertia given with it becomes part of the body; that of a frame in the world is kept with
+        the frame, for when the model is attached to another.
+        """
         name = self._new_name(name, self._frames, "frame")
         if body not in self._bodies and body in self._frames:
             known = self._frames[body]
             carrier, at = known.body, known.placement
         else:
             carrier, at = self._body(body, f"body of frame {name!r}")
-        self._frames[name] = Frame(name, carrier, at @ Transform.of(placement))
+        where = at @ Transform.of(placement)
+        inertia = Inertia() if inertia is None else inertia
+        self._give(inertia, carrier, where)
+        kept = inertia if carrier < 0 else Inertia()
+        self._frames[name] = Frame(name, carrier, where, kept)
+
+    def _give(self, inertia: Inertia, carrier: int, where: Transform) -> None:
+        """Add an inertia to that of the body that carries it; the world needs none."""
+        if carrier >= 0:
+            draft = self._drafts[carrier]
+            draft.inertia = draft.inertia + inertia.moved(where)
+
+    def frame(self, name: str) -> Frame:
+        """A frame as it stands now, with its body in the order of addition."""
+        if name == WORLD:
+            return Frame(WORLD, -1, Transform())
+        if name not in self._frames:
+            raise UnknownNameError(f"there is no frame {name!r}{closest(name, self._frames)}")
+        return self._frames[name]
 
     def has_frame(self, name: str) -> bool:
         """Whether a frame of this name exists already."""

@@ -111,7 +111,9 @@ class Coupling(Constraint):
     def __post_init__(self):
         if not self.coefficients:
             raise ModelError("a coupling names no joint")
-        _finite("coupling", offset=self.offset, **self.coefficients)
+        _finite("coupling", offset=self.offset)
+        for name, x in self.coefficients.items():
+            _check_finite(f"the coefficient of {name!r} in a coupling", x)
         if not any(self.coefficients.values()):
             raise ModelError("a coupling whose coefficients are all zero constrains nothing")
         object.__setattr__(self, "coefficients", dict(self.coefficients))
@@ -164,5 +166,9 @@ class Implicit(Constraint):
 
 def _finite(what: str, **numbers: float) -> None:
     for name, x in numbers.items():
-        if isinstance(x, bool) or not isinstance(x, (int, float, np.number)) or not np.isfinite(x):
-            raise ModelError(f"the {name} of a {what} must be a finite number, got {x!r}")
+        _check_finite(f"the {name} of a {what}", x)
+
+
+def _check_finite(what: str, x: float) -> None:
+    if isinstance(x, bool) or not isinstance(x, (int, float, np.number)) or not np.isfinite(x):
+        raise ModelError(f"{what} must be a finite number, got {x!r}")

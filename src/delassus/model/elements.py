@@ -80,6 +80,7 @@ class Frame:
     name: str
     body: int
     placement: Transform
+    inertia: Inertia = field(default_factory=Inertia)  # of a body fixed to the world here
 
 
 @dataclass(frozen=True, eq=False)

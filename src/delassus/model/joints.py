@@ -19,6 +19,7 @@ from . import packed
 
 _Z = (0.0, 0.0, 1.0)
 _X = (1.0, 0.0, 0.0)
+_ROUNDING = 4.0 * np.finfo(float).eps
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ def _unit(axis: Sequence[float]) -> tuple[float, float, float]:
     norm = np.linalg.norm(a)
     if norm < 1e-9:
         raise ModelError(f"a joint's axis must not be zero, got {axis!r}")
-    x, y, z = a / norm
+    # An axis that is of unit length already must not change when it is saved and read again.
+    x, y, z = a if abs(norm - 1.0) <= _ROUNDING else a / norm
     return (float(x), float(y), float(z))
 
 

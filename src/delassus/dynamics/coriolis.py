@@ -1,0 +1,166 @@
+"""The Coriolis matrix in the factorisation for which dM/dt - 2 C is skew-symmetric. O(n d).
+
+A rigid body with inertia I and velocity w has the Coriolis operator
+B = (w x* I + (I w) xbar* - I w x) / 2 (Echeandia and Wensing, 2021), and C is the sum over the bodies
+of J^T (I dJ/dt + B J). About a common point (see `links`) B has only a block B11 and the momentum l:
+B = [[B11, 0], [-l x, 0]] in angular and linear parts. Sums of I and B over subtrees give C just as
+composite inertias give M.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..compile import clear, function, kernel, slots
+from ..model.model import Model
+from ..model.packed import ModelArrays
+from ..spatial.vectors import (
+    add,
+    add6,
+    add9,
+    add_cross,
+    add_scaled,
+    cross,
+    dot,
+    get3,
+    get6,
+    get9,
+    put3,
+    put6,
+    put9,
+    rotate,
+    rotate_back,
+    scale,
+    symmetric_times,
+)
+from .links import composite_times, place_and_span, put_rigid_inertia
+
+# A link's work memory: placement, inertia and Coriolis operator of its subtree, velocity.
+LINK = slots(R=9, p=3, I=6, h=3, B=9, l=3, omega=3, u=3)
+# A degree of freedom's: S and dS/dt.
+DOF = slots(angular=3, linear=3, rate_angular=3, rate_linear=3)
+
+
+@kernel(
+    ModelArrays,
+    inputs={"q": "nq", "v": "nv"},
+    outputs={"C": "nv nv"},
+    work=lambda n: n["n_links"] * LINK.size + n["nv"] * DOF.size,
+    label="coriolis_matrix",
+)
+def coriolis(model, q, v, C, work):
+    """C(q, v) with C v + g(q) = b(q, v)"""
+    n, nv = len(model.links), len(model.armature)
+    dofs = n * LINK.size
+    clear(C, nv * nv)
+    put3(work, LINK.omega, (0.0, 0.0, 0.0))
+    put3(work, LINK.u, (0.0, 0.0, 0.0))
+    for i in range(1, n):
+        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+        move_link(model.links[i], i, v, work, dofs)
+        coriolis_operator(model.links[i], i, work)
+    for i in range(n - 1, 0, -1):
+        link = model.links[i]
+        for k in range(link.v, link.v + link.nv):
+            put_row_and_column(model, i, k, C, work, dofs)
+        if link.parent > 0:
+            add_to_parent(i * LINK.size, link.parent * LINK.size, work)
+
+
+@function
+def move_link(link, i, v, work, dofs):
+    """Velocity of link i about the tree's origin, and the rate of its motion subspace."""
+    at, parent = i * LINK.size, link.parent * LINK.size
+    omega, u = get3(work, parent + LINK.omega), get3(work, parent + LINK.u)
+    for k in range(link.v, link.v + link.nv):
+        dof = dofs + k * DOF.size
+        omega = add_scaled(omega, v[k], get3(work, dof + DOF.angular))
+        u = add_scaled(u, v[k], get3(work, dof + DOF.linear))
+    for k in range(link.v, link.v + link.nv):  # S is constant in the link's axes
+        dof = dofs + k * DOF.size
+        angular, linear = get3(work, dof + DOF.angular), get3(work, dof + DOF.linear)
+        put3(work, dof + DOF.rate_angular, cross(omega, angular))
+        put3(work, dof + DOF.rate_linear, add_cross(cross(omega, linear), u, angular))
+    put3(work, at + LINK.omega, omega)
+    put3(work, at + LINK.u, u)
+
+
+@function
+def coriolis_operator(link, i, work):
+    """B11 = (w I + (w I)^T - (I w) x) / 2 + (h . u) 1 - u h^T and the momentum l of link i."""
+    at = i * LINK.size
+    R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
+    put_rigid_inertia(link, R, p, work, at + LINK.I, at + LINK.h)
+    inertia, h = get6(work, at + LINK.I), get3(work, at + LINK.h)
+    omega, u = get3(work, at + LINK.omega), get3(work, at + LINK.u)
+    x = cross(omega, (inertia[0], inertia[1], inertia[2]))
+    y = cross(omega, (inertia[1], inertia[3], inertia[4]))
+    z = cross(omega, (inertia[2], inertia[4], inertia[5]))
+    m = symmetric_times(inertia, omega)
+    hu = dot(h, u)
+    xy, xz, yz = x[1] + y[0], x[2] + z[0], y[2] + z[1]
+    put9(
+        work,
+        at + LINK.B,
+        (
+            x[0] + hu - u[0] * h[0],
+            0.5 * (xy + m[2]) - u[0] * h[1],
+            0.5 * (xz - m[1]) - u[0] * h[2],
+            0.5 * (xy - m[2]) - u[1] * h[0],
+            y[1] + hu - u[1] * h[1],
+            0.5 * (yz + m[0]) - u[1] * h[2],
+            0.5 * (xz + m[1]) - u[2] * h[0],
+            0.5 * (yz - m[0]) - u[2] * h[1],
+            z[2] + hu - u[2] * h[2],
+        ),
+    )
+    put3(work, at + LINK.l, add_cross(scale(link.mass, u), omega, h))
+
+
+@function
+def add_to_parent(at, parent, work):
+    """Inertias and Coriolis operators of subtrees add up."""
+    put6(work, parent + LINK.I, add6(get6(work, parent + LINK.I), get6(work, at + LINK.I)))
+    put3(work, parent + LINK.h, add(get3(work, parent + LINK.h), get3(work, at + LINK.h)))
+    put9(work, parent + LINK.B, add9(get9(work, parent + LINK.B), get9(work, at + LINK.B)))
+    put3(work, parent + LINK.l, add(get3(work, parent + LINK.l), get3(work, at + LINK.l)))
+
+
+@function
+def put_row_and_column(model, i, k, C, work, dofs):
+    """Entries between degree of freedom k of link i and those that carry it."""
+    nv, m = len(model.armature), model.links[i].subtree_mass
+    at, dof = i * LINK.size, dofs + k * DOF.size
+    inertia, h = get6(work, at + LINK.I), get3(work, at + LINK.h)
+    B, momentum = get9(work, at + LINK.B), get3(work, at + LINK.l)
+    angular, linear = get3(work, dof + DOF.angular), get3(work, dof + DOF.linear)
+    rate_angular = get3(work, dof + DOF.rate_angular)
+    rate_linear = get3(work, dof + DOF.rate_linear)
+    # The column: I dS/dt + B S. The row: I S, and B^T S, which has an angular part only.
+    n, f = composite_times(inertia, h, m, rate_angular, rate_linear)
+    n, f = add(n, rotate(B, angular)), add_cross(f, angular, momentum)
+    row_n, row_f = composite_times(inertia, h, m, angular, linear)
+    back = add_cross(rotate_back(B, angular), momentum, linear)
+    C[k * nv + k] = dot(angular, n) + dot(linear, f)
+    j = model.dof_parent[k]
+    while j >= 0:
+        other = dofs + j * DOF.size
+        s_angular, s_linear = get3(work, other + DOF.angular), get3(work, other + DOF.linear)
+        C[j * nv + k] = dot(s_angular, n) + dot(s_linear, f)
+        x = dot(row_n, get3(work, other + DOF.rate_angular))
+        x = x + dot(row_f, get3(work, other + DOF.rate_linear))
+        C[k * nv + j] = x + dot(back, s_angular)
+        j = model.dof_parent[j]
+
+
+def coriolis_matrix(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    threads: int | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """C(q, v) with b(q, v) = C v + g(q), of which dM/dt - 2 C is skew-symmetric; (..., nv, nv)."""
+    return coriolis(model, (q, v), out, threads)

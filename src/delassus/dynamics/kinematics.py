@@ -1,0 +1,315 @@
+"""Placements, Jacobians, velocities and accelerations of frames. O(n), or O(depth) for one frame.
+
+Positions here are those in the world, not relative to the root, as they are results themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..compile import clear, function, kernel, slots
+from ..model.model import Model
+from ..model.packed import ModelArrays
+from ..spatial.vectors import (
+    add,
+    add_cross,
+    compose,
+    cross,
+    get3,
+    get9,
+    put3,
+    put9,
+    rotate,
+    rotate_back,
+    subtract,
+)
+from .arguments import ALIGNED, LOCAL, frame_and_reference
+from .joints import joint_motion, joint_placement
+from .links import put_subspace
+
+LINK = slots(R=9, p=3)
+COLUMN = slots(angular=3, linear=3)
+# Rotation, position, velocity and acceleration of a link: angular, and of its origin as a point.
+MOVING = slots(R=9, p=3, omega=3, u=3, alpha=3, a=3)
+_MOST_DOFS = 6
+
+_IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+@function
+def place_in_world(model, i, q, work, size):
+    """Store rotation and position of link i in the world."""
+    link = model.links[i]
+    at, parent = i * size, link.parent * size
+    R_parent = get9(work, parent + LINK.R)
+    R, p = joint_placement(link, q)
+    put9(work, at + LINK.R, compose(R_parent, R))
+    put3(work, at + LINK.p, add(get3(work, parent + LINK.p), rotate(R_parent, p)))
+
+
+@function
+def start_at_origin(work):
+    """The world's own placement."""
+    put9(work, LINK.R, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
+    put3(work, LINK.p, (0.0, 0.0, 0.0))
+
+
+@function
+def frame_placement(frame, work, size):
+    """Rotation and position of a frame whose link has been placed."""
+    at = frame.link * size
+    R = get9(work, at + LINK.R)
+    p = add(get3(work, at + LINK.p), rotate(R, get3(frame.position, 0)))
+    return compose(R, get9(frame.rotation, 0)), p
+
+
+@kernel(
+    ModelArrays,
+    shared=("frames",),
+    inputs={"q": "nq"},
+    outputs={"rotation": "len(frames) 3 3", "translation": "len(frames) 3"},
+    work=lambda n: n["n_links"] * LINK.size,
+    label="forward_kinematics",
+)
+def place_frames(model, frames, q, rotation, translation, work):
+    """R and p of each frame in the world"""
+    start_at_origin(work)
+    for i in range(1, len(model.links)):
+        place_in_world(model, i, q, work, LINK.size)
+    for k in range(len(frames)):
+        R, p = frame_placement(model.frames[frames[k]], work, LINK.size)
+        put9(rotation, 9 * k, R)
+        put3(translation, 3 * k, p)
+
+
+@kernel(
+    ModelArrays,
+    shared=("choice",),
+    inputs={"q": "nq"},
+    outputs={"J": "6 nv"},
+    work=lambda n: n["n_links"] * LINK.size + _MOST_DOFS * COLUMN.size,
+    label="frame_jacobian",
+)
+def jacobian(model, choice, q, J, work):
+    """J(q) of one frame, linear rows first; zero but at joints that carry the frame"""
+    frame, reference = model.frames[choice[0]], choice[1]
+    nv, columns = len(model.armature), len(model.links) * LINK.size
+    clear(J, 6 * nv)
+    start_at_origin(work)
+    for i in range(1, frame.link + 1):
+        if frame.link <= model.links[i].last_link:
+            place_in_world(model, i, q, work, LINK.size)
+    R_frame, p_frame = frame_placement(frame, work, LINK.size)
+    for i in range(1, frame.link + 1):
+        link = model.links[i]
+        if frame.link <= link.last_link:
+            R, p = get9(work, i * LINK.size + LINK.R), get3(work, i * LINK.size + LINK.p)
+            if reference == LOCAL or reference == ALIGNED:
+                p = subtract(p, p_frame)
+            put_subspace(link, R, p, work, columns, COLUMN.size)
+            for d in range(link.nv):
+                at = columns + d * COLUMN.size
+                angular = get3(work, at + COLUMN.angular)
+                linear = get3(work, at + COLUMN.linear)
+                if reference == LOCAL:
+                    angular, linear = rotate_back(R_frame, angular), rotate_back(R_frame, linear)
+                put_column(J, link.v + d, nv, linear, angular)
+
+
+@function
+def put_column(J, k, nv, linear, angular):
+    """Column k of a matrix of six rows."""
+    J[k] = linear[0]
+    J[nv + k] = linear[1]
+    J[2 * nv + k] = linear[2]
+    J[3 * nv + k] = angular[0]
+    J[4 * nv + k] = angular[1]
+    J[5 * nv + k] = angular[2]
+
+
+@function
+def move_in_world(model, i, v, work):
+    """Velocity of link i from its parent's, both placed."""
+    link = model.links[i]
+    at, parent = i * MOVING.size, link.parent * MOVING.size
+    R = get9(work, at + MOVING.R)
+    offset = subtract(get3(work, at + MOVING.p), get3(work, parent + MOVING.p))
+    omega, u = joint_motion(link, v)[1], joint_motion(link, v)[0]
+    omega_parent = get3(work, parent + MOVING.omega)
+    put3(work, at + MOVING.omega, add(omega_parent, rotate(R, omega)))
+    carried = add_cross(get3(work, parent + MOVING.u), omega_parent, offset)
+    put3(work, at + MOVING.u, add(carried, rotate(R, u)))
+
+
+@function
+def accelerate_in_world(model, i, v, a, work):
+    """Acceleration of link i from its parent's, velocities known; of the origin as a point."""
+    link = model.links[i]
+    at, parent = i * MOVING.size, link.parent * MOVING.size
+    R = get9(work, at + MOVING.R)
+    offset = subtract(get3(work, at + MOVING.p), get3(work, parent + MOVING.p))
+    u, w = joint_motion(link, v)
+    du, dw = joint_motion(link, a)
+    u, w, du, dw = rotate(R, u), rotate(R, w), rotate(R, du), rotate(R, dw)
+    omega = get3(work, parent + MOVING.omega)
+    alpha = get3(work, parent + MOVING.alpha)
+    carried = add_cross(get3(work, parent + MOVING.a), alpha, offset)
+    carried = add_cross(carried, omega, cross(omega, offset))
+    put3(work, at + MOVING.alpha, add(add_cross(alpha, omega, w), dw))
+    # Coriolis' acceleration counts the parent's rotation twice and the joint's own once.
+    put3(work, at + MOVING.a, add(add_cross(carried, add(add(omega, omega), w), u), du))
+
+
+@function
+def put_motion(out, reference, R, p, linear, angular):
+    """A motion given at point p in world axes, in the axes and at the point of the reference."""
+    if reference == LOCAL:
+        put3(out, 0, rotate_back(R, linear))
+        put3(out, 3, rotate_back(R, angular))
+    elif reference == ALIGNED:
+        put3(out, 0, linear)
+        put3(out, 3, angular)
+    else:
+        put3(out, 0, add_cross(linear, p, angular))
+        put3(out, 3, angular)
+
+
+@kernel(
+    ModelArrays,
+    shared=("choice",),
+    inputs={"q": "nq", "v": "nv"},
+    outputs={"velocity": "6"},
+    work=lambda n: n["n_links"] * MOVING.size,
+    label="frame_velocity",
+)
+def move_frame(model, choice, q, v, velocity, work):
+    """J(q) v of one frame"""
+    frame = model.frames[choice[0]]
+    start_at_origin(work)
+    put3(work, MOVING.omega, (0.0, 0.0, 0.0))
+    put3(work, MOVING.u, (0.0, 0.0, 0.0))
+    for i in range(1, frame.link + 1):
+        if frame.link <= model.links[i].last_link:
+            place_in_world(model, i, q, work, MOVING.size)
+            move_in_world(model, i, v, work)
+    at = frame.link * MOVING.size
+    R, p = frame_placement(frame, work, MOVING.size)
+    omega = get3(work, at + MOVING.omega)
+    arm = subtract(p, get3(work, at + MOVING.p))
+    linear = add_cross(get3(work, at + MOVING.u), omega, arm)
+    put_motion(velocity, choice[1], R, p, linear, omega)
+
+
+@kernel(
+    ModelArrays,
+    shared=("choice",),
+    inputs={"q": "nq", "v": "nv", "a": "nv"},
+    outputs={"acceleration": "6"},
+    work=lambda n: n["n_links"] * MOVING.size,
+    label="frame_acceleration",
+)
+def accelerate_frame(model, choice, q, v, a, acceleration, work):
+    """J(q) a + dJ/dt v of one frame; choice[2] asks for that of its origin as a point"""
+    frame = model.frames[choice[0]]
+    start_at_origin(work)
+    put3(work, MOVING.omega, (0.0, 0.0, 0.0))
+    put3(work, MOVING.u, (0.0, 0.0, 0.0))
+    put3(work, MOVING.alpha, (0.0, 0.0, 0.0))
+    put3(work, MOVING.a, (0.0, 0.0, 0.0))
+    for i in range(1, frame.link + 1):
+        if frame.link <= model.links[i].last_link:
+            place_in_world(model, i, q, work, MOVING.size)
+            move_in_world(model, i, v, work)
+            accelerate_in_world(model, i, v, a, work)
+    at = frame.link * MOVING.size
+    R, p = frame_placement(frame, work, MOVING.size)
+    omega, alpha = get3(work, at + MOVING.omega), get3(work, at + MOVING.alpha)
+    arm = subtract(p, get3(work, at + MOVING.p))
+    linear = add_cross(get3(work, at + MOVING.a), alpha, arm)
+    linear = add_cross(linear, omega, cross(omega, arm))
+    if choice[2] == 0:  # the spatial acceleration leaves out the motion of the point itself
+        velocity = add_cross(get3(work, at + MOVING.u), omega, arm)
+        linear = add_cross(linear, velocity, omega)
+    put_motion(acceleration, choice[1], R, p, linear, alpha)
+
+
+class Placements(NamedTuple):
+    """Rotations (..., F, 3, 3) and translations (..., F, 3) of frames in the world."""
+
+    rotation: np.ndarray
+    translation: np.ndarray
+
+
+def forward_kinematics(
+    model: Model,
+    q: ArrayLike,
+    frames: Sequence[str] | str | None = None,
+    *,
+    threads: int | None = None,
+    out: Placements | None = None,
+) -> Placements:
+    """Placements of frames in the world: x_world = rotation x_frame + translation.
+
+    `frames` are names; without them all frames are placed, in the order of `model.frame_names`.
+    """
+    names = [frames] if isinstance(frames, str) else frames
+    chosen = range(len(model.frames)) if names is None else map(model.frame_index, names)
+    index = np.fromiter(chosen, np.int64)
+    return Placements(*place_frames(model, (q,), out, threads, (index,)))
+
+
+def frame_jacobian(
+    model: Model,
+    q: ArrayLike,
+    frame: str,
+    reference: str = "local",
+    *,
+    threads: int | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """J with J v the velocity of a frame, (..., 6, nv), linear rows first.
+
+    `reference`: "local" is at the frame's origin in its own axes, "aligned" at its origin in the
+    world's axes, "world" at the world's origin in the world's axes.
+    """
+    return jacobian(model, (q,), out, threads, (frame_and_reference(model, frame, reference),))
+
+
+def frame_velocity(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: str,
+    reference: str = "local",
+    *,
+    threads: int | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """J(q) v: velocity of a frame, linear then angular; `reference` as in `frame_jacobian`."""
+    choice = frame_and_reference(model, frame, reference)
+    return move_frame(model, (q, v), out, threads, (choice,))
+
+
+def frame_acceleration(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    frame: str,
+    reference: str = "local",
+    *,
+    classical: bool = False,
+    threads: int | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """Acceleration of a frame, linear then angular; `reference` as in `frame_jacobian`.
+
+    It is the spatial acceleration, the time derivative of the velocity in the "local" and in the
+    "world" reference; `classical=True` gives that of the frame's origin as a moving point.
+    """
+    choice = np.append(frame_and_reference(model, frame, reference), int(classical))
+    return accelerate_frame(model, (q, v, a), out, threads, (choice,))

@@ -1,0 +1,225 @@
+"""New models from old ones: one attached to another, or with joints locked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import DataTypeError, ModelError
+from ..spatial.transform import Transform
+from .builder import ModelBuilder
+from .closure import closure_error
+from .constraints import Constraint, Coupling, Gear, Implicit
+from .elements import WORLD, Body, Joint
+from .joints import Fixed
+from .model import Model
+
+_SATISFIED = 1e-6  # the error up to which a constraint on locked joints alone holds
+
+
+def attach(model: Model, other: Model, frame: str, placement=None, prefix: str = "") -> Model:
+    """A model in which what `other` has in its world is fixed to a frame of `model`.
+
+    `placement` is that of the other model's world in the frame. `prefix` goes before all names of
+    the other model. Bodies that were fixed to its world become part of the body that carries the
+    frame, with their mass. Constraints of both models stay. Joints come depth first: those of the
+    other model after what hangs on the same body already. The first model's gravity holds.
+    """
+    for each in (model, other):
+        if not isinstance(each, Model):
+            raise DataTypeError(f"expected a Model, got {each!r}")
+    target = model.frame(frame)
+    at = Transform.of(placement)
+    _check_names(model, other, prefix)
+    builder = ModelBuilder(model.name, model.gravity)
+    _Copy(builder, model).add_all()
+    copy = _Copy(builder, other, prefix)
+    copy.world_body = WORLD if target.body < 0 else model.bodies[target.body].name
+    copy.world_placement = target.placement @ at
+    copy.world_frame = frame
+    if placement is not None and _names_world(other):
+        copy.world_frame = f"{prefix or other.name + '_'}{WORLD}"
+        builder.add_frame(copy.world_frame, copy.world_body, copy.world_placement)
+    copy.add_all()
+    return builder.build()
+
+
+def reduce(model: Model, lock: Mapping[str, ArrayLike]) -> Model:
+    """A model in which some joints no longer move: `reduce(model, {"wrist": 0.3})`.
+
+    A value is one number, or as many as the joint has coordinates. Bodies of locked joints become
+    part of their parents; their frames stay. Constraints that name locked joints become relations
+    of the remaining ones. Where nothing remains to move, a constraint must hold at the locked
+    values, to 1e-6, and is left out.
+    """
+    if not isinstance(model, Model):
+        raise DataTypeError(f"expected a Model, got {model!r}")
+    if not isinstance(lock, Mapping):
+        raise DataTypeError(f"lock maps names of joints to values, got {lock!r}")
+    values = {name: _value(model.joint(name), value) for name, value in lock.items()}
+    builder = ModelBuilder(model.name, model.gravity)
+    copy = _Copy(builder, model)
+    copy.locked = values
+    copy.add_all()
+    return builder.build()
+
+
+def _value(joint: Joint, value: ArrayLike) -> np.ndarray:
+    try:
+        array = np.atleast_1d(np.array(value, float))
+    except (TypeError, ValueError):
+        raise DataTypeError(f"joint {joint.name!r}: expected numbers, got {value!r}") from None
+    if array.shape != (joint.nq,) or not np.isfinite(array).all():
+        raise ModelError(
+            f"joint {joint.name!r} is locked by {joint.nq} finite numbers, got {value!r}"
+        )
+    start = joint.type.quaternion
+    if start is not None and not np.linalg.norm(array[start : start + 4]) > 1e-6:
+        raise ModelError(f"joint {joint.name!r}: the quaternion is zero")
+    return array
+
+
+class _Copy:
+    """Adds a model's parts to a builder, renamed, moved, or with joints locked."""
+
+    def __init__(self, builder: ModelBuilder, model: Model, prefix: str = ""):
+        self.builder, self.model, self.prefix = builder, model, prefix
+        self.locked: Mapping[str, np.ndarray] = {}
+        self.world_body = self.world_frame = WORLD
+        self.world_placement = Transform()
+        self._named_frames = {frame.name: frame for frame in model.frames}
+
+    def add_all(self) -> None:
+        """Add bodies, frames, constraints and shapes."""
+        for body in self.model.bodies:
+            self._add_body(body)
+        for frame in self.model.frames:
+            placement, inertia = frame.placement, frame.inertia
+            if frame.body < 0:
+                placement = self.world_placement @ placement
+            else:
+                body = self.model.bodies[frame.body]
+                if body.name == frame.name and body.joint.name in self.locked:
+                    inertia = body.inertia.moved(placement.inverse())
+            self.builder.add_frame(
+                self.prefix + frame.name, self._body_name(frame.body), placement, inertia
+            )
+        for constraint in self.model.constraints:
+            kept = self._constraint(constraint)
+            if kept is not None:
+                self.builder.add_constraint(kept)
+        for shape in self.model.shapes:
+            name, frame = self.prefix + shape.name, self._frame_name(shape.frame)
+            self.builder.add_shape(replace(shape, name=name, frame=frame))
+
+    def _add_body(self, body: Body) -> None:
+        joint, name = body.joint, self.prefix + body.name
+        placement = body.placement if body.parent >= 0 else self.world_placement @ body.placement
+        parent = self._body_name(body.parent)
+        if joint.name in self.locked:
+            placement = placement @ joint.type.displacement(self.locked[joint.name])
+            # The frame of the body's name, which most bodies have, brings the inertia with it.
+            inertia = None if body.name in self._named_frames else body.inertia
+            self.builder.add_body(
+                name, parent, Fixed(), placement, inertia=inertia, named_frame=False
+            )
+            return
+        self.builder.add_body(
+            name,
+            parent,
+            joint.type,
+            placement,
+            inertia=body.inertia,
+            joint_name=self.prefix + joint.name,
+            independent=joint.independent,
+            named_frame=False,
+            **{field.name: getattr(joint.data, field.name) for field in fields(joint.data)},
+        )
+
+    def _body_name(self, index: int) -> str:
+        return self.world_body if index < 0 else self.prefix + self.model.bodies[index].name
+
+    def _frame_name(self, name: str) -> str:
+        return self.world_frame if name == WORLD else self.prefix + name
+
+    # --- constraints ------------------------------------------------------------------------------
+
+    def _constraint(self, constraint: Constraint) -> Constraint | None:
+        """A constraint on the new model, None if it holds for good."""
+        locked = [name for name in constraint.joints if name in self.locked]
+        if constraint.frames:
+            return self._between_frames(constraint)
+        if not locked:
+            return self._renamed(constraint)
+        if isinstance(constraint, Implicit):
+            raise ModelError(
+                f"joint {locked[0]!r} cannot be locked: an Implicit constraint names it, whose "
+                "function takes its coordinates"
+            )
+        return self._remainder(constraint)
+
+    def _renamed(self, constraint: Constraint) -> Constraint:
+        if not self.prefix:
+            return constraint
+        if isinstance(constraint, Implicit):
+            return Implicit(constraint.function, [self.prefix + n for n in constraint.joints])
+        if isinstance(constraint, Coupling):
+            coefficients = {self.prefix + n: c for n, c in constraint.coefficients.items()}
+            return Coupling(coefficients, constraint.offset)
+        return replace(
+            constraint, joint=self.prefix + constraint.joint, other=self.prefix + constraint.other
+        )
+
+    def _between_frames(self, constraint: Constraint) -> Constraint | None:
+        names = {role: self._frame_name(getattr(constraint, role)) for role in ("frame", "other")}
+        result = replace(constraint, **names)
+        frame, other = (self.builder.frame(name) for name in names.values())
+        if frame.body != other.body or not self.locked:
+            return result
+        error = closure_error(constraint, other.placement.inverse() @ frame.placement)
+        if error > _SATISFIED:
+            raise ModelError(
+                f"{constraint} does not hold at the locked values (error {error:.3g}), and no "
+                "joint is left to move its frames"
+            )
+        return None
+
+    def _remainder(self, constraint: Constraint) -> Constraint | None:
+        """A linear relation with the locked joints' part moved to the other side."""
+        if isinstance(constraint, Gear):
+            given = {constraint.joint: 1.0, constraint.other: -constraint.ratio}
+        else:
+            given = constraint.coefficients
+        offset = constraint.offset - sum(
+            c * float(self.locked[n][0]) for n, c in given.items() if n in self.locked
+        )
+        free = {self.prefix + n: c for n, c in given.items() if n not in self.locked and c}
+        if free:
+            return Coupling(free, offset)
+        if abs(offset) > _SATISFIED:
+            raise ModelError(
+                f"{constraint} does not hold at the locked values (error {abs(offset):.3g}), and "
+                "all its joints are locked"
+            )
+        return None
+
+
+def _names_world(model: Model) -> bool:
+    """Whether something refers to the world by name."""
+    in_constraints = any(WORLD in constraint.frames for constraint in model.constraints)
+    return in_constraints or any(shape.frame == WORLD for shape in model.shapes)
+
+
+def _check_names(model: Model, other: Model, prefix: str) -> None:
+    for kind in ("body", "joint", "frame"):
+        taken = set(getattr(model, f"{kind}_names"))
+        clashes = [n for n in getattr(other, f"{kind}_names") if prefix + n in taken]
+        if clashes:
+            raise ModelError(
+                f"both models have the {kind} {', '.join(repr(prefix + n) for n in clashes[:3])}"
+                f"{' and others' if len(clashes) > 3 else ''}; give a prefix, such as "
+                f"prefix={other.name + '_'!r}"
+            )
