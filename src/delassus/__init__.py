@@ -1,31 +1,10 @@
-"""Constrained rigid-body dynamics in plain Python."""
+"""Constrained rigid-body dynamics in plain Python, compiled for one state, for lanes and for GPUs.
 
-from .errors import (
-    DataTypeError,
-    DelassusError,
-    FileFormatError,
-    MissingDependencyError,
-    ModelError,
-    ShapeError,
-    UnknownNameError,
-)
-from .model.builder import ModelBuilder
-from .model.constraints import Closure, Connect, Coupling, Distance, Gear, Implicit, Weld
-from .model.joints import (
-    Cylindrical,
-    Fixed,
-    Free,
-    Helical,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Translation,
-    Universal,
-)
-from .model.model import Model
-from .spatial.inertia import Inertia
-from .spatial.transform import Transform
+The public interface: everything that user code needs is a name of this module.
+"""
+
+from . import mujoco, robots
+from .compile import CacheWarning, OperationCount, operation_count, symbolic
 from .dynamics.aba import forward_dynamics
 from .dynamics.centroidal import center_of_mass, centroidal_momentum_matrix
 from .dynamics.coriolis import coriolis_matrix
@@ -41,3 +20,93 @@ from .dynamics.kinematics import (
 from .dynamics.minverse import inverse_mass_matrix
 from .dynamics.passive import passive_forces
 from .dynamics.rnea import bias_forces, gravity_forces, inverse_dynamics
+from .errors import (
+    DataTypeError,
+    DelassusError,
+    FileFormatError,
+    MissingDependencyError,
+    ModelError,
+    ShapeError,
+    UnknownNameError,
+)
+from .model.builder import ModelBuilder
+from .model.constraints import Closure, Connect, Coupling, Distance, Gear, Implicit, Weld
+from .model.edit import attach, reduce
+from .model.elements import Shape
+from .model.formats import ModelFileWarning, load
+from .model.joints import (
+    Cylindrical,
+    Fixed,
+    Free,
+    Helical,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Translation,
+    Universal,
+)
+from .model.model import Model
+from .spatial.inertia import Inertia
+from .spatial.transform import Transform
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CacheWarning",
+    "Closure",
+    "Connect",
+    "Coupling",
+    "Cylindrical",
+    "DataTypeError",
+    "DelassusError",
+    "Distance",
+    "FileFormatError",
+    "Fixed",
+    "Free",
+    "Gear",
+    "Helical",
+    "Implicit",
+    "Inertia",
+    "MissingDependencyError",
+    "Model",
+    "ModelBuilder",
+    "ModelError",
+    "ModelFileWarning",
+    "OperationCount",
+    "Placements",
+    "Planar",
+    "Prismatic",
+    "Revolute",
+    "Shape",
+    "ShapeError",
+    "Spherical",
+    "Transform",
+    "Translation",
+    "Universal",
+    "UnknownNameError",
+    "Weld",
+    "attach",
+    "bias_forces",
+    "center_of_mass",
+    "centroidal_momentum_matrix",
+    "coriolis_matrix",
+    "forward_dynamics",
+    "forward_kinematics",
+    "frame_acceleration",
+    "frame_jacobian",
+    "frame_velocity",
+    "gravity_forces",
+    "inverse_dynamics",
+    "inverse_mass_matrix",
+    "kinetic_energy",
+    "load",
+    "mass_matrix",
+    "mujoco",
+    "operation_count",
+    "passive_forces",
+    "potential_energy",
+    "reduce",
+    "robots",
+    "symbolic",
+]

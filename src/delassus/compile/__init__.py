@@ -17,6 +17,7 @@ from .operations import (
     sqrt,
 )
 from .slots import slots
+from .symbolic import OperationCount, is_symbolic, operation_count, symbolic
 from .tables import Table
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "FLOAT64",
     "CacheWarning",
     "Kernel",
+    "OperationCount",
     "Table",
     "absolute",
     "any_true",
@@ -31,13 +33,16 @@ __all__ = [
     "clear",
     "function",
     "is_compiled",
+    "is_symbolic",
     "kernel",
     "kernels",
     "maximum",
     "minimum",
+    "operation_count",
     "present",
     "select",
     "sincos",
     "slots",
     "sqrt",
+    "symbolic",
 ]

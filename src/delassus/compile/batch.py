@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import DataTypeError, ShapeError
 from . import cpu
 from .signature import Argument
+from .symbolic import is_symbolic, trace
 
 COMPILE_VARIABLE = "DELASSUS_COMPILE"
 # States that a thread takes at a time: enough to hide the cost of taking, few enough to share well.
@@ -34,6 +35,8 @@ def is_fast_path_usable() -> bool:
 
 def evaluate(kernel, model, inputs, out, threads, shared):
     """Evaluate a kernel for one state or a batch, with every argument checked."""
+    if any(map(is_symbolic, inputs)):
+        return trace(kernel, model, inputs, shared)
     signature = kernel.signature
     thread_count = _thread_count(threads)
     arrays, dtype = _as_arrays(signature.inputs, inputs)
@@ -138,7 +141,9 @@ def _outputs(arguments, out, shapes, dtype) -> list[np.ndarray]:
             kind = x.dtype if isinstance(x, np.ndarray) else type(x).__name__
             raise DataTypeError(f"out for {a.name} must be a floating-point array, got {kind}")
         if x.shape != shape:
-            raise ShapeError(f"out for {a.name} must have shape {_show(shape)}, got {_show(x.shape)}")
+            raise ShapeError(
+                f"out for {a.name} must have shape {_show(shape)}, got {_show(x.shape)}"
+            )
         if not x.flags.writeable:
             raise ShapeError(f"out for {a.name} is read-only")
     return given
@@ -177,7 +182,6 @@ def _run_uncompiled(kernel, model, shared, rows, dtype, n, thread_count) -> None
 
 
 # --- compiled -------------------------------------------------------------------------------------
-
 
 
 class _Scratch(threading.local):

@@ -1,9 +1,9 @@
 """Where compiled kernels are kept.
 
 Numba's own disk cache looks only at the file of the outermost function, so an edited helper in
-another file would be served stale. Here the folder's name is a hash of all sources that
-kernels may be made of, of the versions of Numba and llvmlite, of Python's and of the processor: whatever changes,
-changes the folder.
+another file would be served stale. Here the folder's name is a hash of all sources that kernels may
+be made of, of the versions of Numba, llvmlite, NumPy and Python, and of the processor: whatever
+changes, changes the folder.
 """
 
 from __future__ import annotations
@@ -86,7 +86,10 @@ def folder() -> Path:
         preferred = None
     if preferred is not None and _is_writable(preferred):
         return preferred
-    fallback = Path(tempfile.gettempdir()) / f"delassus-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
+    fallback = (
+        Path(tempfile.gettempdir())
+        / f"delassus-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
+    )
     fallback = fallback / fingerprint()
     if not _is_writable(fallback):
         fallback = Path(tempfile.mkdtemp(prefix="delassus-"))

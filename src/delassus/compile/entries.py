@@ -4,8 +4,9 @@ A kernel `f(model, shared..., inputs..., outputs..., work)` gets
 
 - a single entry, one state with low latency: it takes the model as the address of a table, checks
   the extents itself and answers 0, or 1 if they do not fit;
-- a batch entry, the states from `start` to `stop` in blocks of W lanes, without the GIL. States that
-  do not fill a block run through the same code with a stride of 0: all lanes hold the same state.
+- a batch entry, the states from `start` to `stop` in blocks of W lanes, without the GIL. States
+  that do not fill a block run through the same code with a stride of 0: all lanes hold the same
+  state.
 """
 
 from __future__ import annotations

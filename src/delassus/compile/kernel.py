@@ -72,9 +72,7 @@ class Kernel:
         """The compiled entry for many states."""
         with _compiling:
             if dtype not in self._batch:
-                self._batch[dtype] = entries.batch(
-                    self.label, self.function, self.signature, dtype
-                )
+                self._batch[dtype] = entries.batch(self.label, self.function, self.signature, dtype)
             return self._batch[dtype]
 
     def __repr__(self) -> str:

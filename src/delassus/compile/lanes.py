@@ -145,7 +145,9 @@ def _register_binary(op, emit, result=lambda lane: lane):
 
     def lower(context, builder, sig, args):
         lane = _lane_of(sig.args)
-        x, y = (_as_vector(context, builder, a, t, lane) for a, t in zip(args, sig.args, strict=True))
+        x, y = (
+            _as_vector(context, builder, a, t, lane) for a, t in zip(args, sig.args, strict=True)
+        )
         return emit(builder, x, y)
 
     for pair in (
@@ -169,9 +171,7 @@ for _op, _symbol in (
     (operator.ge, ">="),
     (operator.eq, "=="),
 ):
-    _register_binary(
-        _op, lambda b, x, y, s=_symbol: b.fcmp_ordered(s, x, y), Mask
-    )
+    _register_binary(_op, lambda b, x, y, s=_symbol: b.fcmp_ordered(s, x, y), Mask)
 
 
 @infer_global(operator.neg)
@@ -406,9 +406,7 @@ def _contiguous_array(context, builder, array_type, data, length):
     result = context.make_array(array_type)(context, builder)
     itemsize = context.get_abi_sizeof(context.get_data_type(array_type.dtype))
     size = ir.Constant(ir.IntType(64), itemsize)
-    populate_array(
-        result, data=data, shape=[length], strides=[size], itemsize=size, meminfo=None
-    )
+    populate_array(result, data=data, shape=[length], strides=[size], itemsize=size, meminfo=None)
     return result._getvalue()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..compile import is_symbolic
 from ..errors import UnknownNameError
 from ..model.model import Model
 from ..model.names import closest
@@ -18,9 +19,16 @@ REFERENCES = {"local": LOCAL, "world": WORLD, "aligned": ALIGNED}
 
 def zero_velocity(model: Model, like: ArrayLike) -> np.ndarray:
     """Zeros of nv entries for as many states as `like` has, without the memory of so many."""
+    if is_symbolic(like):
+        return np.zeros(model.nv)
     array = np.asarray(like)
     zero = np.zeros(model.nv, np.float32 if array.dtype == np.float32 else np.float64)
     return zero if array.ndim < 2 else np.broadcast_to(zero, (*array.shape[:-1], model.nv))
+
+
+def as_number(result):
+    """The number of a kernel that gives one a state; the array where there are many states."""
+    return result[()] if isinstance(result, np.ndarray) else result
 
 
 def frame_and_reference(model: Model, frame: str, reference: str) -> np.ndarray:

@@ -5,10 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compile import function, kernel, slots
+from ..compile import function, kernel
 from ..model.model import Model
 from ..model.packed import ModelArrays
-from ..spatial.vectors import add, add_cross, add_scaled, get3, get6, get9, put3, rotate, scale, subtract
+from ..spatial.vectors import (
+    add,
+    add_cross,
+    add_scaled,
+    get3,
+    get6,
+    get9,
+    put3,
+    rotate,
+    scale,
+    subtract,
+)
 from . import crba
 from .joints import joint_placement
 from .kinematics import LINK, place_in_world, put_column, start_at_origin
@@ -79,8 +90,9 @@ def center_of_mass(
 def centroidal_momentum_matrix(
     model: Model, q: ArrayLike, *, threads: int | None = None, out: np.ndarray | None = None
 ) -> np.ndarray:
-    """A(q) with A v the momentum about the centre of mass in world axes, (..., 6, nv), linear first.
+    """A(q) with A v the momentum about the centre of mass in world axes, (..., 6, nv).
 
+    Linear rows come first.
     Motors' armature carries no momentum here.
     """
     return momentum_matrix(model, (q,), out, threads)

@@ -1,10 +1,10 @@
 """The Coriolis matrix in the factorisation for which dM/dt - 2 C is skew-symmetric. O(n d).
 
 A rigid body with inertia I and velocity w has the Coriolis operator
-B = (w x* I + (I w) xbar* - I w x) / 2 (Echeandia and Wensing, 2021), and C is the sum over the bodies
-of J^T (I dJ/dt + B J). About a common point (see `links`) B has only a block B11 and the momentum l:
-B = [[B11, 0], [-l x, 0]] in angular and linear parts. Sums of I and B over subtrees give C just as
-composite inertias give M.
+B = (w x* I + (I w) xbar* - I w x) / 2 (Echeandia and Wensing, 2021), and C is the sum over the
+bodies of J^T (I dJ/dt + B J). About a common point (see `links`) B has only a block B11 and the
+momentum l: B = [[B11, 0], [-l x, 0]] in angular and linear parts. Sums of I and B over subtrees
+give C just as composite inertias give M.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from ..spatial.vectors import (
     rotate_back,
     symmetric_times,
 )
+from .arguments import as_number
 from .centroidal import center
 from .joints import joint_motion, joint_placement
 from .kinematics import LINK
@@ -89,11 +90,11 @@ def kinetic_energy(
     out: np.ndarray | None = None,
 ) -> np.ndarray:
     """v^T M(q) v / 2, motors' armature included; a number a state."""
-    return sum_kinetic_energy(model, (q, v), out, threads)[()]
+    return as_number(sum_kinetic_energy(model, (q, v), out, threads))
 
 
 def potential_energy(
     model: Model, q: ArrayLike, *, threads: int | None = None, out: np.ndarray | None = None
 ) -> np.ndarray:
     """-m g . c: the energy of gravity, zero with the centre of mass at the origin's height."""
-    return weigh(model, (q,), out, threads)[()]
+    return as_number(weigh(model, (q,), out, threads))

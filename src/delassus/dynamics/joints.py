@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..compile import function, sincos
-from ..model.packed import FREE, HELICAL, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TRANSLATION
+from ..model.packed import FREE, HELICAL, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
 from ..spatial.quaternions import rotation
 from ..spatial.vectors import add, add_scaled, compose, get3, get9, put3, rotate, turn_about_z
 

@@ -108,7 +108,7 @@ def jacobian(model, choice, q, J, work):
         link = model.links[i]
         if frame.link <= link.last_link:
             R, p = get9(work, i * LINK.size + LINK.R), get3(work, i * LINK.size + LINK.p)
-            if reference == LOCAL or reference == ALIGNED:
+            if reference in (LOCAL, ALIGNED):
                 p = subtract(p, p_frame)
             put_subspace(link, R, p, work, columns, COLUMN.size)
             for d in range(link.nv):

@@ -11,7 +11,7 @@ freedom that starts with those of SUBSPACE.
 from __future__ import annotations
 
 from ..compile import function, slots
-from ..model.packed import FREE, HELICAL, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TRANSLATION
+from ..model.packed import FREE, HELICAL, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
 from ..spatial.vectors import (
     add,
     add_cross,

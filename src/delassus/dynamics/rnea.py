@@ -72,9 +72,7 @@ def propagate_motion(model, i, q, v, a, work):
     omega_parent = get3(work, parent + LINK.omega)
     alpha_parent = get3(work, parent + LINK.alpha)
     a_parent = get3(work, parent + LINK.a)
-    a_there = add_cross(
-        add_cross(a_parent, alpha_parent, p), omega_parent, cross(omega_parent, p)
-    )
+    a_there = add_cross(add_cross(a_parent, alpha_parent, p), omega_parent, cross(omega_parent, p))
     omega = rotate_back(R, omega_parent)
     alpha = rotate_back(R, alpha_parent)
     a_origin = rotate_back(R, a_there)

@@ -135,6 +135,4 @@ def random(model, rng: np.random.Generator, count: int | None) -> np.ndarray:
 
 def _widest(joint_type) -> np.ndarray:
     """Half the range of coordinates that have no limits: a half turn, or a metre."""
-    is_angle = {"Revolute": [1], "Helical": [1], "Cylindrical": [0, 1], "Universal": [1, 1], "Planar": [0, 0, 1]}  # fmt: skip
-    mask = is_angle.get(type(joint_type).__name__, [0] * joint_type.nq)
-    return np.where(np.array(mask, bool), np.pi, 1.0)
+    return np.where(joint_type.angles(), np.pi, 1.0)

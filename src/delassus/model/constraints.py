@@ -69,7 +69,9 @@ class Closure(Constraint):
 
     def __post_init__(self):
         if not isinstance(self.joint_type, JointType):
-            raise ModelError(f"a closure needs a joint type such as Revolute(axis), got {self.joint_type!r}")
+            raise ModelError(
+                f"a closure needs a joint type such as Revolute(axis), got {self.joint_type!r}"
+            )
         if isinstance(self.joint_type, Free):
             raise ModelError("a closure by a free joint constrains nothing")
         if isinstance(self.joint_type, Fixed):
@@ -134,7 +136,9 @@ class Distance(Constraint):
     def __post_init__(self):
         _finite("distance", length=self.length)
         if self.length <= 0.0:
-            raise ModelError(f"a distance must be positive, got {self.length} (use Connect for zero)")
+            raise ModelError(
+                f"a distance must be positive, got {self.length} (use Connect for zero)"
+            )
         if self.frame == self.other:
             raise ModelError(f"a distance between frame {self.frame!r} and itself")
 

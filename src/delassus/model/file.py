@@ -234,9 +234,9 @@ def _read_inertia(item: Item) -> Inertia:
 
 def _read_type(item: Item) -> JointType:
     names = {name: kind for name, kind in JOINT_TYPES.items() if kind.nv}
-    if not isinstance(item.value, dict) or item.value.get("type") not in names:
+    if item.kind() not in names:
         raise item.error(f"expected the type of a joint: {', '.join(names)}")
-    kind = names[item.value["type"]]
+    kind = names[item.kind()]
     parameters = [field.name for field in fields(kind)]
     item.object(("type", *parameters))
     values = {
@@ -260,7 +260,7 @@ def _read_frame(builder: ModelBuilder, item: Item) -> None:
 
 
 def _read_constraint(item: Item) -> Constraint:
-    kind = item.value.get("type") if isinstance(item.value, dict) else None
+    kind = item.kind()
     if kind in _FRAME_CONSTRAINTS:
         item.object(("type", "frame", "other"))
         return _FRAME_CONSTRAINTS[kind](item["frame"].text(), item["other"].text())

@@ -75,6 +75,10 @@ class JointType:
         """The entries of q at which the joint does not displace its body."""
         return np.zeros(self.nq)
 
+    def angles(self) -> np.ndarray:
+        """Which entries of q are angles."""
+        return np.zeros(self.nq, bool)
+
     @property
     def quaternion(self) -> int | None:
         """Where in the joint's q a unit quaternion starts, None if there is none."""
@@ -110,6 +114,9 @@ class Revolute(_Axial):
 
     nq = nv = 1
 
+    def angles(self):
+        return np.array([True])
+
     def primitives(self):
         return [self._primitive(packed.REVOLUTE)]
 
@@ -137,6 +144,9 @@ class Helical(_Axial):
             raise ModelError(f"the pitch of a helical joint must be finite, got {self.pitch!r}")
         object.__setattr__(self, "pitch", float(self.pitch))
 
+    def angles(self):
+        return np.array([True])
+
     def primitives(self):
         return [self._primitive(packed.HELICAL, pitch=self.pitch)]
 
@@ -146,6 +156,9 @@ class Cylindrical(_Axial):
     """Translation along an axis and rotation about it; q is (distance, angle)."""
 
     nq = nv = 2
+
+    def angles(self):
+        return np.array([False, True])
 
     def primitives(self):
         return [self._primitive(packed.PRISMATIC), self._primitive(packed.REVOLUTE)]
@@ -164,6 +177,9 @@ class Universal(JointType):
         object.__setattr__(self, "second", _unit(self.second))
         if np.linalg.norm(np.cross(self.first, self.second)) < 1e-6:
             raise ModelError("the two axes of a universal joint must not be parallel")
+
+    def angles(self):
+        return np.array([True, True])
 
     def primitives(self):
         return [Revolute(axis).primitives()[0] for axis in (self.first, self.second)]
@@ -195,6 +211,9 @@ class Planar(_Axial):
     """
 
     nq = nv = 3
+
+    def angles(self):
+        return np.array([False, False, True])
 
     def primitives(self):
         return [self._primitive(packed.PLANAR, 3)]
@@ -240,7 +259,8 @@ class Fixed(JointType):
         return []
 
 
-JOINT_TYPES = {
-    t.__name__: t
-    for t in (Revolute, Prismatic, Helical, Cylindrical, Universal, Spherical, Planar, Translation, Free, Fixed)
-}  # fmt: skip
+_ALL = (
+    Revolute, Prismatic, Helical, Cylindrical, Universal,
+    Spherical, Planar, Translation, Free, Fixed,
+)  # fmt: skip
+JOINT_TYPES = {t.__name__: t for t in _ALL}

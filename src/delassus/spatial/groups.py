@@ -60,7 +60,8 @@ def cotangent_remainder(square):
     z = square
     series = (
         1.0
-        + z / 60.0
+        + z
+        / 60.0
         * (1.0 + z / 42.0 * (1.0 + z / 40.0 * (1.0 + z * (10.0 / 396.0) * (1.0 + z * 0.02533))))
     ) / 12.0
     return select(square < _SMALL, series, (1.0 - half * c / s) / safe)
@@ -94,9 +95,7 @@ def translation_exp(w, u):
     """V(w) u: the displacement of a motion with angular velocity w and linear velocity u."""
     square = dot(w, w)
     wu = cross(w, u)
-    return add(
-        u, add(scale(cosine_ratio(square), wu), scale(sine_remainder(square), cross(w, wu)))
-    )
+    return add(u, add(scale(cosine_ratio(square), wu), scale(sine_remainder(square), cross(w, wu))))
 
 
 @function

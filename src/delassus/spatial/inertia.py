@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..errors import ModelError
 from .transform import Transform
 
-# Rounding in files may break the triangle inequality of principal moments by this much of the trace.
+# Rounding in files may break the triangle inequality of moments by this much of the trace.
 _TRIANGLE_TOLERANCE = 1e-3
 
 
@@ -63,9 +63,7 @@ class Inertia:
     def moved(self, placement: Transform) -> Inertia:
         """The same body seen from a frame in which it sits at `placement`."""
         R = placement.rotation
-        return Inertia(
-            self.mass, R @ self.center + placement.translation, R @ self.matrix @ R.T
-        )
+        return Inertia(self.mass, R @ self.center + placement.translation, R @ self.matrix @ R.T)
 
     def __add__(self, other: Inertia) -> Inertia:
         mass = self.mass + other.mass

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from ...errors import DelassusError, FileFormatError
 
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
+_HUGE = 1e100  # beyond this, products of the numbers of a model overflow
 
 
 def parse(content: bytes, file: str) -> Item:
@@ -50,6 +51,11 @@ class Item:
         """An error at this place of the file."""
         return FileFormatError(": ".join(filter(None, (self.file, self.where, message))))
 
+    def kind(self) -> str:
+        """The text of an object's entry "type", empty if there is none."""
+        kind = self.value.get("type") if isinstance(self.value, dict) else None
+        return kind if isinstance(kind, str) else ""
+
     def has(self, key: str) -> bool:
         """Whether an object has an entry that is not null."""
         return self.value.get(key) is not None
@@ -89,7 +95,7 @@ class Item:
         return self.value
 
     def number(self, infinite: bool = False) -> float:
-        """A number, finite unless infinity is allowed."""
+        """A number of a sane size, or of any size if infinity is allowed."""
         if infinite and isinstance(self.value, str) and self.value in _INFINITIES:
             return _INFINITIES[self.value]
         if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
@@ -98,7 +104,7 @@ class Item:
             value = float(self.value)
         except OverflowError:  # of integers
             value = math.inf
-        if not math.isfinite(value):
+        if not abs(value) < (math.inf if infinite else _HUGE):
             raise self._expected("a finite number")
         return value
 

@@ -109,12 +109,12 @@ def _read_joint_data(joint: UrdfJoint) -> dict[str, float]:
         data["friction"] = dynamics.number("friction", 0.0)
     if limit is not None:
         if limit.attribute("effort") is not None:
-            data["effort_limit"] = limit.number("effort")
+            data["effort_limit"] = limit.limit("effort")
         if limit.attribute("velocity") is not None:
-            data["velocity_limit"] = limit.number("velocity")
+            data["velocity_limit"] = limit.limit("velocity")
         if joint.type != "continuous":
             _warn_of_absent_range(joint, limit)
-            data["lower"], data["upper"] = limit.number("lower", 0.0), limit.number("upper", 0.0)
+            data["lower"], data["upper"] = limit.limit("lower", 0.0), limit.limit("upper", 0.0)
     return data
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from xml.parsers import expat
 
 import numpy as np
@@ -19,6 +19,7 @@ from .report import Report
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+_HUGE = 1e100  # beyond this, products of the numbers of a model overflow
 
 
 def parse(content: bytes, report: Report) -> Document:
@@ -47,26 +48,30 @@ def parse(content: bytes, report: Report) -> Document:
 
 
 class _PrologEnd(Exception):
-    """Raised at the first element."""
+    """Raised at the first element, or before at a declaration that is refused."""
 
 
 def _refuse_document_type(content: bytes, file: str) -> None:
     """Stop before a parser sees entity declarations, whatever the file's encoding."""
-    parser = expat.ParserCreate()
+    refused = False
 
     def refuse(*_):
-        raise _document_type_error(file)
+        nonlocal refused
+        refused = True
+        raise _PrologEnd
 
     def stop(*_):
         raise _PrologEnd
 
+    parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     parser.StartElementHandler = stop
-    try:
+    # What is malformed is described better by the real parser.
+    with suppress(_PrologEnd, expat.ExpatError, ValueError, LookupError):
         parser.Parse(content, True)
-    except (_PrologEnd, expat.ExpatError, ValueError, LookupError):
-        return  # what is malformed is described better by the real parser
+    if refused:
+        raise _document_type_error(file)
 
 
 def _document_type_error(file: str) -> FileFormatError:
@@ -165,10 +170,14 @@ class Node:
             raise self.error(f"needs the attribute {name!r}")
         return text
 
-    def number(self, name: str, default: float | None = None) -> float:
+    def number(self, name: str, default: float | None = None, huge: float = _HUGE) -> float:
         """An attribute that is one finite number; without a default it must exist."""
         text = self.required(name) if default is None else self.attribute(name)
-        return default if text is None else self._numbers(text, 1, name)[0]
+        return default if text is None else self._numbers(text, 1, name, huge)[0]
+
+    def limit(self, name: str, default: float | None = None) -> float:
+        """A number that may be as large as a computer can hold, which is said instead of none."""
+        return self.number(name, default, huge=np.inf)
 
     def vector(self, name: str, count: int, default=None) -> np.ndarray:
         """An attribute of so many finite numbers; without a default it must exist."""
@@ -194,7 +203,7 @@ class Node:
         text = self.text()
         if infinite and _INFINITY.fullmatch(text):
             return float(text)
-        return self._numbers(text, 1)[0]
+        return self._numbers(text, 1, huge=np.inf if infinite else _HUGE)[0]
 
     def text_vector(self, count: int) -> np.ndarray:
         """The element's text as so many finite numbers."""
@@ -232,14 +241,16 @@ class Node:
         except DelassusError as error:
             raise self.error(str(error)) from None
 
-    def _numbers(self, text: str, count: int, attribute: str | None = None) -> list[float]:
+    def _numbers(
+        self, text: str, count: int, attribute: str | None = None, huge: float = _HUGE
+    ) -> list[float]:
         words = text.split()
         expected = "a number" if count == 1 else f"{count} numbers"
         if len(words) != count or not all(map(_NUMBER.fullmatch, words)):
             hint = "; run xacro on the file first" if "${" in text or "$(" in text else ""
             raise self.error(f"expected {expected}, got {_shortened(text)}{hint}", attribute)
         numbers = [float(word) for word in words]
-        if not np.isfinite(numbers).all():
+        if not all(abs(x) < huge for x in numbers):
             raise self.error(f"expected {expected}, got {_shortened(text)}: too large", attribute)
         return numbers
 

@@ -1,0 +1,29 @@
+"""Benchmarks against other libraries: tables for people, JSON for programs, from the same run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .report import Result
+from .settings import Settings
+from .tree import run as run_tree
+
+__all__ = ["BENCHMARKS", "Benchmark", "Result", "Settings"]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark that can be run by its name."""
+
+    name: str
+    description: str
+    run: Callable[[Settings], Result]
+
+
+BENCHMARKS = {
+    benchmark.name: benchmark
+    for benchmark in (
+        Benchmark("tree", "tree dynamics of real robots against Pinocchio", run_tree),
+    )
+}

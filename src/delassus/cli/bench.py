@@ -1,0 +1,58 @@
+"""`delassus bench`: run benchmarks, print their tables and write them to files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from ..errors import UnknownNameError
+
+
+def add_to(commands) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "bench",
+        help="run benchmarks against other libraries",
+        description="Run benchmarks; write tables, plots and JSON from the same run.",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks (default: all)")
+    parser.add_argument("--list", action="store_true", help="list the benchmarks and stop")
+    parser.add_argument(
+        "--output", type=Path, default=Path("bench-results"), metavar="DIR",
+        help="folder for the results (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--quick", action="store_true", help="few states and repeats: only a test")
+    parser.add_argument(
+        "--json-only", action="store_true", help="print and write only JSON, no tables or plots"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the chosen benchmarks; 1 if the results of one are wrong."""
+    from ..benchmarks import BENCHMARKS, Settings
+
+    if options.list:
+        for benchmark in BENCHMARKS.values():
+            print(f"{benchmark.name}  {benchmark.description}")
+        return 0
+    for name in options.names:
+        if name not in BENCHMARKS:
+            known = ", ".join(BENCHMARKS)
+            raise UnknownNameError(f"no benchmark is called {name!r}; there are: {known}")
+    settings = Settings.for_testing() if options.quick else Settings()
+    failures = []
+    for name in options.names or BENCHMARKS:
+        result = BENCHMARKS[name].run(settings)
+        failures += result.failures
+        paths = result.save(options.output, json_only=options.json_only)
+        if options.json_only:
+            print(json.dumps(result.data(), indent=2))
+        else:
+            print(result)
+            print("\nwritten: " + " ".join(map(str, paths)))
+    for failure in failures:
+        print(f"delassus: FAILED: {failure}", file=sys.stderr)
+    return 1 if failures else 0

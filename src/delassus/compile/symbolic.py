@@ -1,0 +1,151 @@
+"""The same source on CasADi symbols: expressions, functions, operation counts.
+
+Every public function takes symbols in place of arrays, `casadi.SX` columns or NumPy arrays of them.
+`symbolic` makes a `casadi.Function` of it; `operation_count` counts what that function does.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import DataTypeError, MissingDependencyError, ShapeError
+
+# The shape, for one state, of arguments that public functions have by these names.
+_SHAPES = {
+    "q": ("nq",),
+    "q0": ("nq",),
+    "q1": ("nq",),
+    "v": ("nv",),
+    "a": ("nv",),
+    "tau": ("nv",),
+    "external_forces": ("n_bodies", 6),
+}
+
+
+def _casadi():
+    try:
+        import casadi
+    except ImportError:
+        raise MissingDependencyError(
+            "symbols need CasADi: pip install 'delassus[casadi]'"
+        ) from None
+    return casadi
+
+
+def is_symbolic(x) -> bool:
+    """Whether an argument is a CasADi expression or an array that holds one."""
+    if isinstance(x, np.ndarray):
+        return x.dtype == object and any(is_symbolic(e) for e in x.flat)
+    return type(x).__module__.startswith("casadi")
+
+
+def trace(kernel, model, inputs, shared) -> list:
+    """Run a kernel's source on symbols; outputs are SX, or arrays of SX beyond two dimensions."""
+    arguments = kernel.signature.inputs
+    shapes = kernel.shapes(model, shared)
+    states = [
+        _flat_symbols(a, x, shape) for a, x, shape in zip(arguments, inputs, shapes, strict=False)
+    ]
+    outputs = [np.empty(int(np.prod(shape)), object) for shape in shapes[len(states) :]]
+    work = np.empty(kernel.work(model.dimensions), object)
+    arrays = model.arrays(np.dtype(np.float64))
+    kernel.function(arrays, *shared, *states, *outputs, work)
+    return [_as_symbol(x, shape) for x, shape in zip(outputs, shapes[len(states) :], strict=True)]
+
+
+def _flat_symbols(a, x, shape) -> np.ndarray:
+    casadi = _casadi()
+    size = int(np.prod(shape))
+    if isinstance(x, casadi.MX):
+        raise DataTypeError(
+            f"{a.name} is a casadi.MX; make a function of SX with dl.symbolic and call it with MX"
+        )
+    if isinstance(x, (casadi.SX, casadi.DM)):
+        # CasADi stores by columns, the library by rows.
+        flat = np.array(casadi.vertsplit(casadi.vec(casadi.SX(x).T)), object) if x.numel() else []
+        flat = np.array(flat, object)
+    else:
+        flat = np.array(x, object).reshape(-1)
+    if a.optional and flat.size == 0:
+        return flat
+    if flat.size != size:
+        raise ShapeError(f"{a.name} must have {size} entries for this model, got {flat.size}")
+    return flat
+
+
+def _as_symbol(x: np.ndarray, shape):
+    casadi = _casadi()
+    if len(shape) > 2:
+        return x.reshape(shape)
+    rows, columns = (*shape, 1, 1)[:2]
+    return (
+        casadi.reshape(casadi.vertcat(*x), columns, rows).T if columns > 1 else casadi.vertcat(*x)
+    )
+
+
+def symbolic(function: Callable, model, *, with_external_forces: bool = False, **options):
+    """A `casadi.Function` of a public function for one state of a model.
+
+    Its arguments are those of the function, in order: `symbolic(dl.forward_dynamics, model)` takes
+    q, v and tau, and external forces (n_bodies, 6) if asked for. Further options go to the function
+    as they are: `symbolic(dl.frame_jacobian, model, frame="tip")`.
+    """
+    casadi = _casadi()
+    names, symbols = [], []
+    for name in inspect.signature(function).parameters:
+        if name in options or name not in _SHAPES:
+            continue
+        if name == "external_forces" and not with_external_forces:
+            continue
+        extents = [model.dimensions.get(e, e) for e in _SHAPES[name]]
+        names.append(name)
+        symbols.append(casadi.SX.sym(name, *extents))
+    if not names:
+        raise DataTypeError(f"{function!r} has no argument that could be a symbol")
+    result = function(model, **dict(zip(names, symbols, strict=True)), **options)
+    results = list(result) if isinstance(result, tuple) else [result]
+    flat = [casadi.vertcat(*r.ravel()) if isinstance(r, np.ndarray) else r for r in results]
+    outputs = getattr(result, "_fields", None) or ["result"]
+    return casadi.Function(function.__name__, symbols, flat, names, list(outputs))
+
+
+@dataclass(frozen=True)
+class OperationCount:
+    """Scalar operations of one evaluation; multiplications by zero and one are not counted."""
+
+    add: int
+    mul: int
+    div: int
+    sqrt: int
+    trig: int
+    other: int
+
+    @property
+    def total(self) -> int:
+        """All operations."""
+        return self.add + self.mul + self.div + self.sqrt + self.trig + self.other
+
+
+def operation_count(function: Callable, model, **options) -> OperationCount:
+    """Count the operations of a public function on a model, as the papers count them."""
+    casadi = _casadi()
+    kinds = {
+        "add": ("OP_ADD", "OP_SUB", "OP_TWICE"),
+        "mul": ("OP_MUL", "OP_SQ"),
+        "div": ("OP_DIV", "OP_INV"),
+        "sqrt": ("OP_SQRT",),
+        "trig": ("OP_SIN", "OP_COS", "OP_TAN", "OP_ASIN", "OP_ACOS", "OP_ATAN", "OP_ATAN2"),
+    }
+    kind_of = {getattr(casadi, op): kind for kind, ops in kinds.items() for op in ops}
+    free = {casadi.OP_CONST, casadi.OP_INPUT, casadi.OP_OUTPUT, casadi.OP_ASSIGN, casadi.OP_NEG}
+    traced = symbolic(function, model, **options)
+    counts = dict.fromkeys([*kinds, "other"], 0)
+    for k in range(traced.n_instructions()):
+        op = traced.instruction_id(k)
+        if op not in free:
+            counts[kind_of.get(op, "other")] += 1
+    return OperationCount(**counts)

@@ -1,0 +1,99 @@
+"""Random mechanisms for tests."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+import delassus as dl
+
+JOINT_TYPES = [
+    lambda rng: dl.Revolute(rng.standard_normal(3)),
+    lambda rng: dl.Prismatic(rng.standard_normal(3)),
+    lambda rng: dl.Helical(rng.standard_normal(3), rng.normal()),
+    lambda rng: dl.Cylindrical(rng.standard_normal(3)),
+    lambda rng: dl.Universal(rng.standard_normal(3), rng.standard_normal(3)),
+    lambda rng: dl.Spherical(),
+    lambda rng: dl.Planar(rng.standard_normal(3)),
+    lambda rng: dl.Translation(),
+    lambda rng: dl.Free(),
+]
+AXES = [np.eye(3)[0], np.eye(3)[1], np.eye(3)[2], -np.eye(3)[2]]
+
+
+def random_placement(rng, size=0.5):
+    return dl.Transform(
+        Rotation.random(random_state=rng.integers(2**31)).as_matrix(),
+        size * rng.standard_normal(3),
+    )
+
+
+def random_inertia(rng):
+    """A mass distribution that exists: a cloud of points."""
+    points = rng.normal(size=(6, 3)) * rng.uniform(0.05, 0.4, 3)
+    center = points.mean(0)
+    d = points - center
+    mass = rng.uniform(0.2, 4.0)
+    matrix = mass / 6 * (np.sum(d * d) * np.eye(3) - d.T @ d)
+    return dl.Inertia.of(mass, center, matrix)
+
+
+def random_tree(seed, bodies=8, types=None, branching=0.4, trees=0.1):
+    """A tree whose joints cycle through all types; the same seed gives the same tree."""
+    rng = np.random.default_rng(seed)
+    builder = dl.ModelBuilder(f"tree{seed}", gravity=rng.standard_normal(3) * 5)
+    makers = JOINT_TYPES if types is None else types
+    shift = int(rng.integers(len(makers)))
+    for i in range(bodies):
+        draw = rng.random()
+        if i == 0 or draw < trees:
+            parent = "world"
+        elif draw < trees + branching:
+            parent = f"b{rng.integers(i)}"
+        else:
+            parent = f"b{i - 1}"
+        builder.add_body(
+            f"b{i}",
+            parent,
+            makers[(i + shift) % len(makers)](rng),
+            random_placement(rng),
+            inertia=random_inertia(rng),
+            armature=rng.uniform(0.0, 0.3),
+            damping=rng.uniform(0.0, 1.0),
+            friction=rng.uniform(0.0, 1.0),
+            stiffness=rng.uniform(0.0, 1.0),
+        )
+        builder.add_frame(f"f{i}", f"b{i}", random_placement(rng))
+    return builder.build()
+
+
+def chain(joints, length=0.1):
+    """A chain of light links that turn about alternating axes."""
+    builder = dl.ModelBuilder("chain")
+    for i in range(joints):
+        builder.add_body(
+            f"b{i}",
+            f"b{i - 1}" if i else "world",
+            dl.Revolute(AXES[i % 2]),
+            [0.0, 0.0, length if i else 0.0],
+            mass=0.1,
+            com=[0.0, 0.0, length / 2],
+            inertia=np.eye(3) * 1e-4,
+        )
+    return builder.build()
+
+
+def random_states(model, seed, count=None):
+    """q, v, a of as many states."""
+    rng = np.random.default_rng(seed)
+    q = model.random_configuration(rng, count)
+    shape = (model.nv,) if count is None else (count, model.nv)
+    return q, rng.standard_normal(shape), rng.standard_normal(shape)
+
+
+def relative(x, reference):
+    """The largest error relative to the largest entry."""
+    x, reference = np.asarray(x), np.asarray(reference)
+    if reference.size == 0:
+        return 0.0 if x.shape == reference.shape else np.inf
+    return np.abs(x - reference).max() / max(np.abs(reference).max(), 1e-12)
