@@ -13,6 +13,7 @@ from .model.model import Model
 from .model.names import closest
 
 _COLLECTION = "example-robot-data"
+_SYSTEM_PREFIXES = ("/usr/local", "/usr", "/opt/openrobots")
 
 _PENDULUMS = "double_pendulum_description/urdf"
 
@@ -149,5 +150,5 @@ def _shares() -> Iterator[Path]:
     prefixes = [sys.prefix]
     for variable in ("CONDA_PREFIX", "AMENT_PREFIX_PATH", "CMAKE_PREFIX_PATH"):
         prefixes += [p for p in os.environ.get(variable, "").split(os.pathsep) if p]
-    for prefix in [*prefixes, "/usr/local", "/usr", "/opt/openrobots"]:
+    for prefix in (*prefixes, *_SYSTEM_PREFIXES):
         yield Path(prefix) / "share"

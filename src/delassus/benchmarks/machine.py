@@ -21,6 +21,7 @@ def describe() -> dict[str, object]:
         "llvm_processor": cpu.name(),
         "vector_bits": 8 * cpu.vector_bytes(),
         "cores": os.cpu_count() or 1,
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "versions": {name: found for name in _PACKAGES if (found := _version(name))},

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .machine import describe
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -45,13 +44,15 @@ class Table:
     records: Sequence[Mapping[str, object]]
     note: str = ""
 
+    def data(self) -> list[dict[str, object]]:
+        """What the table shows, as records for JSON."""
+        return [{c.key: record.get(c.key) for c in self.columns} for record in self.records]
+
     def __str__(self) -> str:
         cells = [[c.key if c.heading is None else c.heading for c in self.columns]]
         cells += [[c.cell(record) for c in self.columns] for record in self.records]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        is_text = [
-            all(isinstance(r.get(c.key), str) for r in self.records) for c in self.columns
-        ]
+        is_text = [all(isinstance(r.get(c.key), str) for r in self.records) for c in self.columns]
         lines = [
             _GAP.join(
                 text.ljust(width) if left else text.rjust(width)
@@ -74,18 +75,19 @@ class Result:
     tables: Sequence[Table]
     summary: Mapping[str, object]  # numbers for programs
     conclusions: Sequence[str]  # the same for people
+    machine: Mapping[str, object]
     plots: Mapping[str, Callable[[], Figure]] = field(default_factory=dict)
     failures: Sequence[str] = ()
-    machine: Mapping[str, object] = field(default_factory=describe)
 
     def __str__(self) -> str:
-        return "\n\n".join([
-            f"{self.title}\n{self.machine['processor']}, {self.machine['cores']} cores, "
-            f"{self.machine['date']}",
-            *map(str, self.tables),
-            "\n".join(self.conclusions),
-            *(f"FAILED: {failure}" for failure in self.failures),
-        ])  # fmt: skip
+        parts = [f"{self.title}\n{self._where()}", *map(str, self.tables)]
+        parts += ["\n".join(self.conclusions), *(f"FAILED: {x}" for x in self.failures)]
+        return "\n\n".join(parts)
+
+    def _where(self) -> str:
+        m = self.machine
+        load = "" if m["load"] is None else f", load before the run {m['load']:.1f}"
+        return f"{m['processor']}, {m['cores']} cores{load}, {m['date']}"
 
     def data(self) -> dict[str, object]:
         """The whole result as what JSON can hold."""
@@ -95,7 +97,7 @@ class Result:
             "machine": dict(self.machine),
             "settings": asdict(self.settings),
             "summary": dict(self.summary),
-            "tables": {table.key: list(map(dict, table.records)) for table in self.tables},
+            "tables": {table.key: table.data() for table in self.tables},
             "failures": list(self.failures),
         }
 

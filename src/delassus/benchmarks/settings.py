@@ -18,7 +18,7 @@ class Settings:
     seed: int = 0
 
     @classmethod
-    def for_testing(cls) -> Settings:
+    def quick(cls) -> Settings:
         """Small sizes: the numbers are right, the times are rough."""
         return cls(
             states=1024,

@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
         if name not in BENCHMARKS:
             known = ", ".join(BENCHMARKS)
             raise UnknownNameError(f"no benchmark is called {name!r}; there are: {known}")
-    settings = Settings.for_testing() if options.quick else Settings()
+    settings = Settings.quick() if options.quick else Settings()
     failures = []
     for name in options.names or BENCHMARKS:
         result = BENCHMARKS[name].run(settings)

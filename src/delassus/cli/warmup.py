@@ -65,7 +65,7 @@ def _select(wanted: Sequence[str]) -> list[str]:
 def _compile_all(tasks: list[tuple[str, str]], jobs: int) -> None:
     from tqdm import tqdm
 
-    with tqdm(total=len(tasks), unit="entry", disable=None, file=sys.stderr) as bar:
+    with tqdm(total=len(tasks), unit="entry", disable=None, leave=False, file=sys.stderr) as bar:
         quiet = contextlib.nullcontext() if bar.disable else _silent_announcements()
         with quiet:
             for done in _completed(tasks, jobs):

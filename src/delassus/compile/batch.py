@@ -35,6 +35,8 @@ def is_fast_path_usable() -> bool:
 
 def evaluate(kernel, model, inputs, out, threads, shared):
     """Evaluate a kernel for one state or a batch, with every argument checked."""
+    if not hasattr(model, "dimensions"):
+        raise DataTypeError(f"expected a Model, got {type(model).__name__}")
     if any(map(is_symbolic, inputs)):
         return trace(kernel, model, inputs, shared)
     signature = kernel.signature
@@ -106,8 +108,8 @@ def _batch_size(arguments, arrays, shapes) -> int | None:
     """The number of states, None for one state without a batch axis."""
     counts = {}
     for a, x, shape in zip(arguments, arrays, shapes, strict=False):
-        if a.optional and x.size == 0 and x.shape[-len(shape) :] != shape:
-            continue
+        if a.optional and x.shape == (0, *shape[1:]):
+            continue  # left out
         if x.shape == shape:
             counts[a.name] = None
         elif x.ndim == len(shape) + 1 and x.shape[1:] == shape:

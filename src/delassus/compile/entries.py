@@ -3,7 +3,7 @@
 A kernel `f(model, shared..., inputs..., outputs..., work)` gets
 
 - a single entry, one state with low latency: it takes the model as the address of a table, checks
-  the extents itself and answers 0, or 1 if they do not fit;
+  the arrays itself and answers 0, or 1 if they do not fit;
 - a batch entry, the states from `start` to `stop` in blocks of W lanes, without the GIL. States
   that do not fill a block run through the same code with a stride of 0: all lanes hold the same
   state.
@@ -30,6 +30,7 @@ def _scope(kernel_function, signature: Signature, dtype) -> dict:
         "array_at": lanes.array_at,
         "word_at": lanes.word_at,
         "flat": lanes.flat,
+        "overlaps": lanes.overlaps,
         "state_view": lanes.state_view,
         "work_memory": lanes.work_memory,
     }
@@ -60,6 +61,9 @@ def _single_source(name: str, signature: Signature) -> str:
             if argument.optional and axis == 0:
                 wrong = f"{argument.name}.shape[0] != 0 and {wrong}"
             checks.append(f"    if {wrong}:\n        return 1\n")
+    for given in signature.inputs:
+        for result in signature.outputs:
+            checks.append(f"    if overlaps({given.name}, {result.name}):\n        return 1\n")
     work = len(model.dimensions) + 2 * len(model._fields)
     passed = ", ".join([*signature.shared_names, *(f"flat({a.name})" for a in signature.states)])
     return (

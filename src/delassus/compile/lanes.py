@@ -456,6 +456,26 @@ def flat(typingctx, array):
 
 
 @intrinsic
+def overlaps(typingctx, first, second):
+    """Whether two contiguous arrays share memory."""
+
+    def generate(context, builder, sig, args):
+        word = ir.IntType(64)
+        spans = []
+        for array_type, value in zip(sig.args, args, strict=True):
+            array = context.make_array(array_type)(context, builder, value)
+            start = builder.ptrtoint(array.data, word)
+            size = builder.mul(array.nitems, array.itemsize)
+            spans.append((start, builder.add(start, size)))
+        (a, a_end), (b, b_end) = spans
+        return builder.and_(
+            builder.icmp_unsigned("<", a, b_end), builder.icmp_unsigned("<", b, a_end)
+        )
+
+    return types.boolean(first, second), generate
+
+
+@intrinsic
 def bit_clear(typingctx, x, bit, y, z):
     """y where the given bit of x's representation is 0, z where it is 1."""
     kind = x if isinstance(x, Lane) else None

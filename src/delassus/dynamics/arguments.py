@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..compile import is_symbolic
-from ..errors import UnknownNameError
+from ..errors import DataTypeError, UnknownNameError
 from ..model.model import Model
 from ..model.names import closest
 
@@ -17,13 +17,24 @@ LOCAL, WORLD, ALIGNED = 0, 1, 2
 REFERENCES = {"local": LOCAL, "world": WORLD, "aligned": ALIGNED}
 
 
+def check_model(model) -> Model:
+    """The model itself, if it is one."""
+    if not isinstance(model, Model):
+        raise DataTypeError(f"expected a Model, got {type(model).__name__}")
+    return model
+
+
 def zero_velocity(model: Model, like: ArrayLike) -> np.ndarray:
     """Zeros of nv entries for as many states as `like` has, without the memory of so many."""
+    nv = check_model(model).nv
     if is_symbolic(like):
-        return np.zeros(model.nv)
-    array = np.asarray(like)
-    zero = np.zeros(model.nv, np.float32 if array.dtype == np.float32 else np.float64)
-    return zero if array.ndim < 2 else np.broadcast_to(zero, (*array.shape[:-1], model.nv))
+        return np.zeros(nv)
+    try:
+        array = np.asarray(like)
+    except ValueError:  # the kernel will say what is wrong with it
+        return np.zeros(nv)
+    zero = np.zeros(nv, np.float32 if array.dtype == np.float32 else np.float64)
+    return zero if array.ndim < 2 else np.broadcast_to(zero, (*array.shape[:-1], nv))
 
 
 def as_number(result):
@@ -33,6 +44,7 @@ def as_number(result):
 
 def frame_and_reference(model: Model, frame: str, reference: str) -> np.ndarray:
     """A frame's index and the code of a reference, as kernels take them."""
+    check_model(model)
     if reference not in REFERENCES:
         raise UnknownNameError(
             f"reference must be one of {', '.join(map(repr, REFERENCES))}, got {reference!r}"

@@ -27,7 +27,7 @@ from ..spatial.vectors import (
     rotate_back,
     subtract,
 )
-from .arguments import ALIGNED, LOCAL, frame_and_reference
+from .arguments import ALIGNED, LOCAL, check_model, frame_and_reference
 from .joints import joint_motion, joint_placement
 from .links import put_subspace
 
@@ -257,6 +257,7 @@ def forward_kinematics(
     `frames` are names; without them all frames are placed, in the order of `model.frame_names`.
     """
     names = [frames] if isinstance(frames, str) else frames
+    check_model(model)
     chosen = range(len(model.frames)) if names is None else map(model.frame_index, names)
     index = np.fromiter(chosen, np.int64)
     return Placements(*place_frames(model, (q,), out, threads, (index,)))

@@ -139,10 +139,11 @@ class ModelBuilder:
         else:
             carrier, at = self._body(body, f"body of frame {name!r}")
         where = at @ Transform.of(placement)
-        inertia = Inertia() if inertia is None else inertia
-        self._give(inertia, carrier, where)
-        kept = inertia if carrier < 0 else Inertia()
-        self._frames[name] = Frame(name, carrier, where, kept)
+        self._frames[name] = Frame(name, carrier, where)
+        if inertia is not None:
+            self._give(inertia, carrier, where)
+            if carrier < 0:
+                self._frames[name] = Frame(name, carrier, where, inertia)
 
     def _give(self, inertia: Inertia, carrier: int, where: Transform) -> None:
         """Add an inertia to that of the body that carries it; the world needs none."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ...spatial.transform import Transform, rotation_from_quaternion
-from ..elements import WORLD
 
 
 class MjcfNames:
-    """Names for what MuJoCo numbers; elements without a name get one."""
+    """Names for what MuJoCo numbers; elements without a name get one. Body 0 is the world."""
 
     def __init__(self, compiled):
-        self.bodies = [WORLD]
-        self.bodies += _unique((compiled.body(i).name for i in range(1, compiled.nbody)), "body")
+        self.bodies = _unique((compiled.body(i).name for i in range(compiled.nbody)), "body")
         self.joints = _unique((compiled.joint(i).name for i in range(compiled.njnt)), "joint")
         self.sites = _unique((compiled.site(i).name for i in range(compiled.nsite)), "site")
         self.geoms = _unique((compiled.geom(i).name for i in range(compiled.ngeom)), "geom")

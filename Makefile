@@ -1,0 +1,54 @@
+# Every target sets up what it needs in .venv; only Python (3.10 or newer) and make must be there.
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help demo test bench lint format clean
+
+help:
+	@echo "make demo    real robots beside Pinocchio, in under a minute"
+	@echo "make test    style, tests, and the uncompiled tests"
+	@echo "make bench   all benchmarks, into bench-results/"
+	@echo "make lint    only the style checks"
+	@echo "make format  bring the sources into style"
+	@echo "make clean   remove .venv and everything that was generated"
+
+demo: $(VENV)/.bench
+	@$(BIN)/delassus demo
+
+bench: $(VENV)/.bench
+	$(BIN)/delassus bench
+
+test: lint
+	$(BIN)/pytest -n $(JOBS)
+	DELASSUS_COMPILE=0 $(BIN)/pytest -n $(JOBS) -m uncompiled
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+clean:
+	rm -rf $(VENV) bench-results dist build .pytest_cache .ruff_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.bench: pyproject.toml | $(BIN)/python
+	@echo "installing into $(VENV) ..."
+	@$(PIP) --editable '.[bench]'
+	@touch $@
+
+# What tests need includes what benchmarks need.
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	@echo "installing into $(VENV) ..."
+	@$(PIP) --editable '.[test]'
+	@touch $(VENV)/.bench $@

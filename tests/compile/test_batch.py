@@ -1,0 +1,191 @@
+"""Batches: any number of states, any threads, either precision, the same numbers."""
+
+import os
+import subprocess
+import sys
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from trees import chain, random_states, random_tree, relative
+
+import delassus as dl
+from delassus.compile import cpu, kernels
+
+WIDTH = cpu.lanes(8)
+FUNCTIONS = {
+    "inverse_dynamics": lambda m, q, v, a, **k: dl.inverse_dynamics(m, q, v, a, **k),
+    "forward_dynamics": lambda m, q, v, a, **k: dl.forward_dynamics(m, q, v, a, **k),
+    "mass_matrix": lambda m, q, v, a, **k: dl.mass_matrix(m, q, **k),
+    "inverse_mass_matrix": lambda m, q, v, a, **k: dl.inverse_mass_matrix(m, q, **k),
+    "integrate": lambda m, q, v, a, **k: m.integrate(q, v, **k),
+    "kinetic_energy": lambda m, q, v, a, **k: dl.kinetic_energy(m, q, v, **k),
+    "coriolis_matrix": lambda m, q, v, a, **k: dl.coriolis_matrix(m, q, v, **k),
+}
+each_function = pytest.mark.parametrize("name", FUNCTIONS)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return random_tree(5, bodies=9)
+
+
+@each_function
+@pytest.mark.parametrize("count", [0, 1, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 1, 130])
+def test_any_number_of_states(model, name, count):
+    f, (q, v, a) = FUNCTIONS[name], random_states(model, 0, count)
+    batch = f(model, q, v, a)
+    assert batch.shape[0] == count
+    for i in range(count):
+        assert relative(batch[i], f(model, q[i], v[i], a[i])) < 1e-10
+
+
+@each_function
+def test_a_state_gives_the_same_bits_wherever_it_stands_and_however_many_threads(model, name):
+    f, (q, v, a) = FUNCTIONS[name], random_states(model, 1, 301)
+    whole = f(model, q, v, a, threads=1)
+    assert np.array_equal(f(model, q, v, a, threads=2), whole)
+    assert np.array_equal(f(model, q, v, a, threads=7), whole)
+    assert np.array_equal(f(model, q[5:], v[5:], a[5:]), whole[5:])
+
+
+@each_function
+def test_one_model_used_from_many_threads_gives_the_same_bits(model, name):
+    f, (q, v, a) = FUNCTIONS[name], random_states(model, 2, 64)
+    single = [f(model, q[i], v[i], a[i]) for i in range(64)]
+    whole = f(model, q, v, a, threads=1)
+
+    def work(k):
+        ones = [np.array_equal(f(model, q[i], v[i], a[i]), single[i]) for i in range(64)]
+        return all(ones) and np.array_equal(f(model, q, v, a, threads=1 + k % 3), whole)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(32)))
+
+
+@each_function
+def test_nan_in_one_state_stays_in_that_state(model, name):
+    f, (q, v, a) = FUNCTIONS[name], random_states(model, 3, 4 * WIDTH)
+    clean = f(model, q, v, a)
+    q = q.copy()
+    q[WIDTH + 1] = np.nan
+    v[WIDTH + 1] = np.nan
+    spoilt = f(model, q, v, a)
+    others = np.arange(len(q)) != WIDTH + 1
+    assert np.array_equal(spoilt[others], clean[others])
+    assert np.isnan(spoilt[WIDTH + 1]).any()
+    if name in ("inverse_dynamics", "forward_dynamics", "integrate"):
+        assert np.isnan(spoilt[WIDTH + 1]).all()
+        assert np.isnan(f(model, q[WIDTH + 1], v[WIDTH + 1], a[WIDTH + 1])).all()
+
+
+@each_function
+def test_single_precision(model, name):
+    f, (q, v, a) = FUNCTIONS[name], random_states(model, 4, 37)
+    exact = f(model, q, v, a)
+    small = [x.astype(np.float32) for x in (q, v, a)]
+    rough = f(model, *small)
+    assert rough.dtype == np.float32
+    assert relative(rough, exact) < 2e-3
+    one = f(model, *(x[0] for x in small))
+    assert one.dtype == np.float32
+    assert relative(one, exact[0]) < 2e-3
+
+
+def test_mixed_precision_is_double(model):
+    q, v, a = random_states(model, 4, 3)
+    assert dl.inverse_dynamics(model, q.astype(np.float32), v, a).dtype == np.float64
+
+
+def test_inputs_of_any_layout_and_kind_give_the_same_and_are_not_written_to(model):
+    q, v, a = random_states(model, 5, 6)
+    expected = dl.inverse_dynamics(model, q, v, a)
+    kept = q.copy()
+    for x in (q, v, a):
+        x.setflags(write=False)
+    assert np.array_equal(dl.inverse_dynamics(model, q, v, a), expected)
+    assert np.array_equal(dl.inverse_dynamics(model, np.asfortranarray(q), v, a), expected)
+    assert np.array_equal(dl.inverse_dynamics(model, q.tolist(), v, a), expected)
+    wide = np.repeat(q, 2, axis=1)[:, ::2]
+    assert np.array_equal(dl.inverse_dynamics(model, wide, v, a), expected)
+    assert relative(dl.inverse_dynamics(model, q[0], v[0], a[0]), expected[0]) < 1e-13
+    assert relative(dl.inverse_dynamics(model, list(q[0]), v[0], a[0]), expected[0]) < 1e-13
+    assert np.array_equal(q, kept)
+    still = dl.inverse_dynamics(model, np.broadcast_to(q[0], q.shape), v, a)
+    assert np.array_equal(still, dl.inverse_dynamics(model, np.repeat(q[:1], 6, 0), v, a))
+
+
+def test_whole_numbers_are_numbers():
+    model = chain(2)
+    assert np.array_equal(
+        dl.inverse_dynamics(model, [1, 2], [0, 1], [3, 4]),
+        dl.inverse_dynamics(model, [1.0, 2.0], [0.0, 1.0], [3.0, 4.0]),
+    )
+
+
+def test_out_receives_the_result_in_any_layout(model):
+    q, v, a = random_states(model, 6, 5)
+    expected = dl.mass_matrix(model, q)
+    for out in (
+        np.empty(expected.shape),
+        np.empty(expected.shape, order="F"),
+        np.empty((5, model.nv, 2 * model.nv))[:, :, ::2],
+    ):
+        assert dl.mass_matrix(model, q, out=out) is out
+        assert np.array_equal(out, expected)
+    rough = np.empty(expected.shape, np.float32)
+    dl.mass_matrix(model, q, out=rough)
+    assert relative(rough, expected) < 1e-6
+    one = np.empty(model.nv)
+    assert dl.inverse_dynamics(model, q[0], v[0], a[0], out=one) is one
+
+
+def test_forward_kinematics_fills_a_pair(model):
+    q = random_states(model, 7, 3)[0]
+    expected = dl.forward_kinematics(model, q)
+    pair = dl.Placements(*(np.empty_like(x) for x in expected))
+    filled = dl.forward_kinematics(model, q, out=pair)
+    assert filled.rotation is pair.rotation
+    assert np.array_equal(pair.translation, expected.translation)
+
+
+def test_a_large_batch_allocates_its_outputs_and_little_else():
+    model = chain(3)
+    q = np.zeros((1_000_000, 3))
+    dl.inverse_dynamics(model, q[:10], q[:10], q[:10])
+    dl.gravity_forces(model, q[:10])
+    out = np.empty_like(q)
+    for evaluate in (
+        lambda: dl.inverse_dynamics(model, q, q, q, out=out),
+        lambda: dl.gravity_forces(model, q, out=out),
+    ):
+        tracemalloc.start()
+        evaluate()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 4e6
+
+
+def test_a_forked_child_can_use_threads():
+    source = """
+import os, numpy as np, delassus as dl
+b = dl.ModelBuilder(); b.add_body("a", mass=1.0, com=[1, 0, 0]); m = b.build()
+x = np.zeros((1000, 1))
+dl.inverse_dynamics(m, x, x, x, threads=2)
+child = os.fork()
+if child == 0:
+    dl.inverse_dynamics(m, x, x, x, threads=2)
+    os._exit(0)
+raise SystemExit(os.waitpid(child, 0)[1])
+"""
+    if not hasattr(os, "fork"):
+        pytest.skip("this system cannot fork")
+    assert subprocess.run([sys.executable, "-c", source], timeout=120).returncode == 0
+
+
+def test_every_kernel_declares_enough_work_memory_for_an_empty_model():
+    model = dl.ModelBuilder("nothing").build()
+    assert model.nv == 0
+    assert all(k.work(model.dimensions) >= 0 for k in kernels().values())
+    assert dl.bias_forces(model, np.zeros((3, 0)), np.zeros((3, 0))).shape == (3, 0)

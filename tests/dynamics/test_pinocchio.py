@@ -1,0 +1,111 @@
+"""Real robots: the same numbers as Pinocchio."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from trees import random_states, relative
+
+import delassus as dl
+from delassus.benchmarks.pinocchio_peer import PinocchioPeer
+
+pin = pytest.importorskip("pinocchio")
+ROBOTS = dl.robots.path("panda").parents[2]
+FILES = sorted(str(p.relative_to(ROBOTS)) for p in ROBOTS.rglob("*.urdf"))
+UNREADABLE = {"falcon_description/urdf/falcon.urdf", "ur_description/urdf/ur3.urdf"}
+TOLERANCE = 1e-10
+
+pytestmark = pytest.mark.filterwarnings("ignore::delassus.ModelFileWarning")
+
+
+def test_all_files_are_found():
+    assert len(FILES) == 77
+    assert set(FILES) >= UNREADABLE
+
+
+@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+@pytest.mark.parametrize("file", [f for f in FILES if f not in UNREADABLE])
+def test_robot_agrees(file, floating):
+    path = Path(ROBOTS / file)
+    model = dl.load(path, floating_base=floating)
+    root = [pin.JointModelFreeFlyer()] if floating else []
+    peer_model = pin.buildModelFromUrdf(str(path), *root)
+    assert set(model.joint_names) == set(list(peer_model.names)[1:])
+    assert model.nv == peer_model.nv
+    extra = sum(j.nq - 1 for j in peer_model.joints if "RUB" in j.shortname())
+    assert model.nq == peer_model.nq - extra
+    assert np.isclose(model.mass, sum(i.mass for i in list(peer_model.inertias)[1:]), rtol=1e-12)
+    if model.nv == 0:
+        return
+    peer = PinocchioPeer(model, peer_model)
+    states = random_states(model, 1, 3)
+    check_dynamics(model, peer, *states)
+    check_kinematics(model, peer, *states)
+
+
+def check_dynamics(model, peer, q, v, a):
+    m, d = peer.model, peer.data
+    qp, vp, ap = peer.configuration(q), peer.velocity(v), peer.velocity(a)
+    n = range(len(q))
+
+    def vectors(f):
+        return peer.from_velocity(np.array([f(m, d, qp[i], vp[i], ap[i]) for i in n]))
+
+    def matrices(f):
+        upper = np.array([np.triu(f(m, d, qp[i])) for i in n])
+        return peer.from_matrix(upper + np.triu(upper, 1).transpose(0, 2, 1))
+
+    assert relative(dl.inverse_dynamics(model, q, v, a), vectors(pin.rnea)) < TOLERANCE
+    assert relative(dl.forward_dynamics(model, q, v, a), vectors(pin.aba)) < TOLERANCE
+    assert relative(dl.mass_matrix(model, q), matrices(pin.crba)) < TOLERANCE
+    assert relative(dl.inverse_mass_matrix(model, q), matrices(pin.computeMinverse)) < TOLERANCE
+
+
+def check_kinematics(model, peer, q, v, a):
+    m, d = peer.model, peer.data
+    qp, vp, ap = peer.configuration(q), peer.velocity(v), peer.velocity(a)
+    names = [
+        f.name for f in m.frames if f.type == pin.FrameType.BODY and f.name in model.frame_names
+    ]
+    assert len(names) >= model.n_bodies
+    placed = dl.forward_kinematics(model, q, names)
+    references = {
+        "local": pin.ReferenceFrame.LOCAL,
+        "world": pin.ReferenceFrame.WORLD,
+        "aligned": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
+    }
+    order = peer._order
+    for i in range(len(q)):
+        pin.forwardKinematics(m, d, qp[i], vp[i], ap[i])
+        pin.updateFramePlacements(m, d)
+        pin.computeJointJacobians(m, d, qp[i])
+        ids = [m.getFrameId(name, pin.FrameType.BODY) for name in names]
+        assert relative(placed.rotation[i], [d.oMf[k].rotation for k in ids]) < TOLERANCE
+        assert relative(placed.translation[i], [d.oMf[k].translation for k in ids]) < TOLERANCE
+        for reference, code in references.items():
+            name, k = names[-1], ids[-1]
+            J = dl.frame_jacobian(model, q[i], name, reference)
+            assert relative(J, pin.getFrameJacobian(m, d, k, code)[:, order]) < TOLERANCE
+            velocity = dl.frame_velocity(model, q[i], v[i], name, reference)
+            assert relative(velocity, pin.getFrameVelocity(m, d, k, code).vector) < TOLERANCE
+            found = dl.frame_acceleration(model, q[i], v[i], a[i], name, reference)
+            expected = pin.getFrameAcceleration(m, d, k, code).vector
+            assert relative(found, expected) < TOLERANCE
+            found = dl.frame_acceleration(model, q[i], v[i], a[i], name, reference, classical=True)
+            if reference != "world":
+                expected = pin.getFrameClassicalAcceleration(m, d, k, code).vector
+                assert relative(found, expected) < TOLERANCE
+    com = [pin.centerOfMass(m, d, qp[i]).copy() for i in range(len(q))]
+    assert relative(dl.center_of_mass(model, q), com) < TOLERANCE
+    momentum = [pin.computeCentroidalMap(m, d, qp[i])[:, order] for i in range(len(q))]
+    assert relative(dl.centroidal_momentum_matrix(model, q), momentum) < TOLERANCE
+    pin_coriolis = [pin.computeCoriolisMatrix(m, d, qp[i], vp[i]).copy() for i in range(len(q))]
+    assert (
+        relative(dl.coriolis_matrix(model, q, v), peer.from_matrix(np.array(pin_coriolis))) < 1e-9
+    )
+
+
+@pytest.mark.parametrize("file", sorted(UNREADABLE))
+def test_unreadable_file_says_what_is_wrong(file):
+    with pytest.raises(dl.FileFormatError, match=Path(file).name):
+        dl.load(ROBOTS / file)
