@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from trees import chain, random_states, random_tree, relative
 
 import delassus as dl
 from delassus.compile import cpu, kernels
+from trees import chain, random_states, random_tree, relative
 
 WIDTH = cpu.lanes(8)
 FUNCTIONS = {

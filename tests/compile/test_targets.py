@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trees import chain, random_states, random_tree, relative
 
 import delassus as dl
+from trees import chain, random_states, random_tree, relative
 
 FUNCTIONS = [
     (dl.inverse_dynamics, "qva"),

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from trees import random_states, random_tree
 
 import delassus as dl
+from trees import random_states, random_tree
 
 MODEL = random_tree(2, bodies=5)
 Q, V, A = random_states(MODEL, 0, 4)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from trees import chain, random_states, random_tree, relative
 
 import delassus as dl
+from trees import chain, random_states, random_tree, relative
 
 SEEDS = range(6)
 STEP = 1e-6

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trees import random_states, relative
 
 import delassus as dl
 from delassus.benchmarks.pinocchio_peer import PinocchioPeer
+from trees import random_states, relative
 
 pin = pytest.importorskip("pinocchio")
 ROBOTS = dl.robots.path("panda").parents[2]
@@ -55,10 +55,22 @@ def check_dynamics(model, peer, q, v, a):
         upper = np.array([np.triu(f(m, d, qp[i])) for i in n])
         return peer.from_matrix(upper + np.triu(upper, 1).transpose(0, 2, 1))
 
+    M = dl.mass_matrix(model, q)
     assert relative(dl.inverse_dynamics(model, q, v, a), vectors(pin.rnea)) < TOLERANCE
-    assert relative(dl.forward_dynamics(model, q, v, a), vectors(pin.aba)) < TOLERANCE
-    assert relative(dl.mass_matrix(model, q), matrices(pin.crba)) < TOLERANCE
-    assert relative(dl.inverse_mass_matrix(model, q), matrices(pin.computeMinverse)) < TOLERANCE
+    assert relative(M, matrices(pin.crba)) < TOLERANCE
+    found, expected = dl.forward_dynamics(model, q, v, a), vectors(pin.aba)
+    inverse, expected_inverse = dl.inverse_mass_matrix(model, q), matrices(pin.computeMinverse)
+    if np.linalg.cond(M).max() > 1e15:  # bodies without inertia: no answer, and none is made up
+        assert not np.isfinite(expected).all()
+        assert not np.isfinite(found).all()
+        assert not np.isfinite(inverse).all()
+        return
+    assert relative(found, expected) < TOLERANCE
+    # Where Pinocchio's own inverse has lost digits, ours is held to what it is the inverse of.
+    peers_error = relative(expected_inverse @ M, np.broadcast_to(np.eye(model.nv), M.shape))
+    assert relative(inverse, expected_inverse) < max(TOLERANCE, peers_error)
+    own_error = relative(inverse @ M, np.broadcast_to(np.eye(model.nv), M.shape))
+    assert own_error < max(TOLERANCE, 10 * peers_error)
 
 
 def check_kinematics(model, peer, q, v, a):
@@ -99,10 +111,10 @@ def check_kinematics(model, peer, q, v, a):
     assert relative(dl.center_of_mass(model, q), com) < TOLERANCE
     momentum = [pin.computeCentroidalMap(m, d, qp[i])[:, order] for i in range(len(q))]
     assert relative(dl.centroidal_momentum_matrix(model, q), momentum) < TOLERANCE
-    pin_coriolis = [pin.computeCoriolisMatrix(m, d, qp[i], vp[i]).copy() for i in range(len(q))]
-    assert (
-        relative(dl.coriolis_matrix(model, q, v), peer.from_matrix(np.array(pin_coriolis))) < 1e-9
-    )
+    coriolis = [pin.computeCoriolisMatrix(m, d, qp[i], vp[i]).copy() for i in range(len(q))]
+    error = dl.coriolis_matrix(model, q, v) - peer.from_matrix(np.array(coriolis))
+    scale = max(np.abs(coriolis).max(), np.abs(dl.mass_matrix(model, q)).max())  # may vanish itself
+    assert np.abs(error).max() < TOLERANCE * scale
 
 
 @pytest.mark.parametrize("file", sorted(UNREADABLE))

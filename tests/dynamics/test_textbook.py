@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from dense import Textbook
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trees import random_states, random_tree, relative
 
 import delassus as dl
+from dense import Textbook
+from trees import random_states, random_tree, relative
 
 pytestmark = pytest.mark.uncompiled
 

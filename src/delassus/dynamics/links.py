@@ -1,7 +1,7 @@
 """Steps that sweeps over links share, in world axes.
 
 All vectors of a link are written in the world's axes, and all moments taken about one point: the
-origin of the root link of its tree. So no inertia is ever rotated on its way to the parent, which
+origin of the root link of its tree. So nothing is ever rotated on its way to the parent, which
 halves the arithmetic, and a robot far from the world's origin loses no digits.
 
 Each sweep keeps a record a link that starts with the slots of PLACEMENT, and a record a degree of

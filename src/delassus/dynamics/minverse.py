@@ -21,30 +21,23 @@ from ..errors import UnknownNameError
 from ..model.model import Model
 from ..model.packed import ModelArrays
 from ..spatial.vectors import (
-    add6,
-    add9,
     add_scaled,
     dot,
     get3,
-    get6,
-    get9,
-    outer_update,
-    outer_update9,
     put3,
-    put6,
-    put9,
     scale,
 )
-from .aba import inertia_times
+from .articulated import keep_remainder, pass_remainder, project, put_rigid_body
 from .cholesky import cholesky_inverse
-from .links import place_and_span, put_rigid_inertia
+from .links import place_and_span
 
-# A link's work memory: placement, articulated inertia [[A, H], [H^T, M]].
-LINK = slots(R=9, p=3, A=6, H=9, M=6, h=3)
-# A degree of freedom's: S, U, 1/D, its column of F, and that column at the nearest fork.
+# A link's work memory: placement and articulated inertia.
+LINK = slots(R=9, p=3, A=6, H=9, M=6)
+# A degree of freedom's: projections of the articulated inertia, its column of F, and that column at
+# the nearest fork.
 DOF = slots(
-    angular=3, linear=3, U_angular=3, U_linear=3, D_inverse=1, F_angular=3, F_linear=3,
-    fork_angular=3, fork_linear=3,
+    angular=3, linear=3, U_angular=3, U_linear=3, own_moment=3, D_inverse=1,
+    F_angular=3, F_linear=3, fork_angular=3, fork_linear=3,
 )  # fmt: skip
 # A column of X.
 MOTION = slots(angular=3, linear=3)
@@ -71,7 +64,7 @@ def minverse(model, q, inverse, work):
     for i in range(1, n):
         place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
     for i in range(1, n):
-        articulate(model.links[i], i * LINK.size, work)
+        put_rigid_body(model.links[i], i * LINK.size, work)
     for i in range(n - 1, 0, -1):
         link = model.links[i]
         for k in range(link.v + link.nv - 1, link.v - 1, -1):
@@ -85,29 +78,15 @@ def minverse(model, q, inverse, work):
 
 
 @function
-def articulate(link, at, work):
-    """The articulated inertia starts as the link's own."""
-    R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
-    put_rigid_inertia(link, R, p, work, at + LINK.A, at + LINK.h)
-    h, m = get3(work, at + LINK.h), link.mass
-    put9(work, at + LINK.H, (0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0))
-    put6(work, at + LINK.M, (m, 0.0, 0.0, m, 0.0, m))
-
-
-@function
 def eliminate(model, i, k, work, dofs, rows):
     """Eliminate degree of freedom k of link i, for unit forces of it and of its descendants."""
     link, nv = model.links[i], len(model.armature)
     at, dof = i * LINK.size, dofs + k * DOF.size
-    to = at if k > link.v else link.parent * LINK.size
-    A, H, M = get6(work, at + LINK.A), get9(work, at + LINK.H), get6(work, at + LINK.M)
+    project(model, link, k, at, work, dof)
     s_angular, s_linear = get3(work, dof + DOF.angular), get3(work, dof + DOF.linear)
-    U_angular, U_linear = inertia_times(A, H, M, s_angular, s_linear)
-    D_inverse = 1.0 / (dot(s_angular, U_angular) + dot(s_linear, U_linear) + model.armature[k])
-    put3(work, dof + DOF.U_angular, U_angular)
-    put3(work, dof + DOF.U_linear, U_linear)
-    work[dof + DOF.D_inverse] = D_inverse
-    g_angular, g_linear = scale(D_inverse, U_angular), scale(D_inverse, U_linear)
+    D_inverse = work[dof + DOF.D_inverse]
+    g_angular = scale(D_inverse, get3(work, dof + DOF.U_angular))
+    g_linear = scale(D_inverse, get3(work, dof + DOF.U_linear))
     work[rows + k * nv + k] = D_inverse
     put3(work, dof + DOF.F_angular, g_angular)
     put3(work, dof + DOF.F_linear, g_linear)
@@ -121,17 +100,10 @@ def eliminate(model, i, k, work, dofs, rows):
         work[rows + k * nv + j] = u * D_inverse
         put3(work, other + DOF.F_angular, add_scaled(F_angular, u, g_angular))
         put3(work, other + DOF.F_linear, add_scaled(F_linear, u, g_linear))
-    if to > 0:
-        A = outer_update(get6(work, at + LINK.A), U_angular, g_angular)
-        H = outer_update9(get9(work, at + LINK.H), U_angular, g_linear)
-        M = outer_update(get6(work, at + LINK.M), U_linear, g_linear)
-        if to != at:
-            A = add6(A, get6(work, to + LINK.A))
-            H = add9(H, get9(work, to + LINK.H))
-            M = add6(M, get6(work, to + LINK.M))
-        put6(work, to + LINK.A, A)
-        put9(work, to + LINK.H, H)
-        put6(work, to + LINK.M, M)
+    if k > link.v:
+        keep_remainder(at, work, dof)
+    elif link.parent > 0:
+        pass_remainder(at, link.parent * LINK.size, work, dof)
 
 
 @function

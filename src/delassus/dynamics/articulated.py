@@ -1,0 +1,149 @@
+"""Articulated inertias: what the inertia of a subtree is to a force on its first link.
+
+The inertia of a link, IA = [[A, H], [H^T, M]] in angular and linear parts, is kept in world axes
+but about the link's own origin: about the tree's, that of a light link far out would drown in its
+mass times the square of the distance. What is projected through joints, U = IA S, is given about
+the tree's origin like all vectors (see `links`).
+
+Sweeps that use these steps keep a record a link that starts with the slots of LINK, and a record a
+degree of freedom that starts with those of DOF.
+"""
+
+from __future__ import annotations
+
+from ..compile import function, slots
+from ..model.packed import PRISMATIC, REVOLUTE
+from ..spatial.vectors import (
+    add6,
+    add9,
+    add_cross,
+    cross,
+    dot,
+    get3,
+    get6,
+    get9,
+    outer_update,
+    outer_update9,
+    put3,
+    put6,
+    put9,
+    rotate,
+    rotate_back,
+    rotate_symmetric,
+    scale,
+    subtract,
+    symmetric_times,
+)
+
+LINK = slots(R=9, p=3, A=6, H=9, M=6)
+# S, U, the moment of U about the link's own origin, and 1/D.
+DOF = slots(angular=3, linear=3, U_angular=3, U_linear=3, own_moment=3, D_inverse=1)
+
+
+@function
+def put_rigid_body(link, at, work):
+    """Start with the link's own inertia; return its rotational part and first moment."""
+    R, m = get9(work, at + LINK.R), link.mass
+    inertia = rotate_symmetric(R, get6(link.inertia, 0))
+    h = rotate(R, get3(link.moment, 0))
+    put6(work, at + LINK.A, inertia)
+    put9(work, at + LINK.H, (0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0))
+    put6(work, at + LINK.M, (m, 0.0, 0.0, m, 0.0, m))
+    return inertia, h
+
+
+@function
+def project(model, link, k, at, work, dof):
+    """U = IA S and D = S^T U, armature included, of degree of freedom k."""
+    A, H, M = get6(work, at + LINK.A), get9(work, at + LINK.H), get6(work, at + LINK.M)
+    p = get3(work, at + LINK.p)
+    angular = get3(work, dof + DOF.angular)
+    if link.kind == REVOLUTE:  # its axis goes through the link's origin
+        moment, force = symmetric_times(A, angular), rotate_back(H, angular)
+        D = dot(angular, moment)
+    elif link.kind == PRISMATIC:
+        linear = get3(work, dof + DOF.linear)
+        moment, force = rotate(H, linear), symmetric_times(M, linear)
+        D = dot(linear, force)
+    else:
+        linear = add_cross(get3(work, dof + DOF.linear), angular, p)
+        moment, force = inertia_times(A, H, M, angular, linear)
+        D = dot(angular, moment) + dot(linear, force)
+    put3(work, dof + DOF.own_moment, moment)
+    put3(work, dof + DOF.U_angular, add_cross(moment, p, force))
+    put3(work, dof + DOF.U_linear, force)
+    work[dof + DOF.D_inverse] = 1.0 / (D + model.armature[k])
+
+
+@function
+def keep_remainder(at, work, dof):
+    """IA - U D^-1 U^T, in the link's own place."""
+    moment, force = get3(work, dof + DOF.own_moment), get3(work, dof + DOF.U_linear)
+    D_inverse = work[dof + DOF.D_inverse]
+    g_moment, g_force = scale(D_inverse, moment), scale(D_inverse, force)
+    put6(work, at + LINK.A, outer_update(get6(work, at + LINK.A), moment, g_moment))
+    put9(work, at + LINK.H, outer_update9(get9(work, at + LINK.H), moment, g_force))
+    put6(work, at + LINK.M, outer_update(get6(work, at + LINK.M), force, g_force))
+
+
+@function
+def pass_remainder(at, to, work, dof):
+    """IA - U D^-1 U^T, moved to the parent's origin and added there."""
+    moment, force = get3(work, dof + DOF.own_moment), get3(work, dof + DOF.U_linear)
+    D_inverse = work[dof + DOF.D_inverse]
+    g_moment, g_force = scale(D_inverse, moment), scale(D_inverse, force)
+    r = subtract(get3(work, at + LINK.p), get3(work, to + LINK.p))
+    M = outer_update(get6(work, at + LINK.M), force, g_force)
+    put6(work, to + LINK.M, add6(M, get6(work, to + LINK.M)))
+    H = outer_update9(get9(work, at + LINK.H), moment, g_force)
+    moved = add9(H, skew_times_symmetric(r, M))
+    put9(work, to + LINK.H, add9(moved, get9(work, to + LINK.H)))
+    A = outer_update(get6(work, at + LINK.A), moment, g_moment)
+    A = add6(A, get6(work, to + LINK.A))
+    put6(work, to + LINK.A, subtract_moved_moments(A, moved, H, r))
+
+
+@function
+def skew_times_symmetric(r, M):
+    """r x M, column by column."""
+    x = cross(r, (M[0], M[1], M[2]))
+    y = cross(r, (M[1], M[3], M[4]))
+    z = cross(r, (M[2], M[4], M[5]))
+    return (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
+
+
+@function
+def subtract_moved_moments(A, moved, H, r):
+    """A - moved (r x) - (H (r x))^T, which is symmetric: rows times r, of either matrix."""
+    x = cross((moved[0], moved[1], moved[2]), r)
+    y = cross((moved[3], moved[4], moved[5]), r)
+    z = cross((moved[6], moved[7], moved[8]), r)
+    u = cross((H[0], H[1], H[2]), r)
+    v = cross((H[3], H[4], H[5]), r)
+    w = cross((H[6], H[7], H[8]), r)
+    return (
+        A[0] - x[0] - u[0],
+        A[1] - x[1] - v[0],
+        A[2] - x[2] - w[0],
+        A[3] - y[1] - v[1],
+        A[4] - y[2] - w[1],
+        A[5] - z[2] - w[2],
+    )
+
+
+@function
+def inertia_times(A, H, M, angular, linear):
+    """Moment and force of [[A, H], [H^T, M]] (angular, linear)."""
+    moment, force = symmetric_times(A, angular), symmetric_times(M, linear)
+    return (
+        (
+            moment[0] + H[0] * linear[0] + H[1] * linear[1] + H[2] * linear[2],
+            moment[1] + H[3] * linear[0] + H[4] * linear[1] + H[5] * linear[2],
+            moment[2] + H[6] * linear[0] + H[7] * linear[1] + H[8] * linear[2],
+        ),
+        (
+            force[0] + H[0] * angular[0] + H[3] * angular[1] + H[6] * angular[2],
+            force[1] + H[1] * angular[0] + H[4] * angular[1] + H[7] * angular[2],
+            force[2] + H[2] * angular[0] + H[5] * angular[1] + H[8] * angular[2],
+        ),
+    )
