@@ -215,7 +215,9 @@ def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     width = cpu.lanes(dtype.itemsize)
     address = model.table(dtype).address
     strides = np.array([x.shape[1] if len(x) == n else 0 for x in rows], np.int64)
-    addresses = np.array([x.__array_interface__["data"][0] if len(x) else 0 for x in rows], np.int64)
+    addresses = np.array(
+        [x.__array_interface__["data"][0] if len(x) else 0 for x in rows], np.int64
+    )
     size = kernel.work(model.dimensions) * width
     chunk = _chunk(n, width, thread_count)
     starts = itertools.count(0, chunk)  # handing out a number is atomic

@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 import warnings
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -116,8 +117,8 @@ def _announce(kernel: str) -> None:
         )
 
 
-def attach(dispatcher, kernel: str) -> None:
-    """Keep what this dispatcher compiles in the folder, and announce what is not there yet."""
+def attach(dispatcher, kernel: str, prepare: Callable[[], None]) -> None:
+    """Keep what this dispatcher compiles in the folder; announce and prepare what is not there."""
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
     class Locator(_CacheLocator):
@@ -144,6 +145,7 @@ def attach(dispatcher, kernel: str) -> None:
             found = super().load_overload(sig, target_context)
             if found is None:
                 _announce(kernel)
+                prepare()
             return found
 
     dispatcher._cache = Cache(dispatcher.py_func)

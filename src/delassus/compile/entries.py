@@ -11,18 +11,21 @@ A kernel `f(model, shared..., inputs..., outputs..., work)` gets
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from . import cache, functions
 from .signature import Signature
 
 _MODULE = __name__
 
 
-def _scope(kernel_function, signature: Signature, dtype) -> dict:
+def _names(kernel_function, signature: Signature, dtype) -> dict:
+    """What the source of an entry refers to. Only compiling needs it, loading does not."""
     from . import cpu, lanes
 
     functions.install()
-    scope = {
-        "__name__": _MODULE,  # lets Numba find the module when it loads from the cache
+    names = {
         "kernel": kernel_function,
         "Model": signature.model,
         "WORK_TYPE": dtype,
@@ -35,8 +38,8 @@ def _scope(kernel_function, signature: Signature, dtype) -> dict:
         "work_memory": lanes.work_memory,
     }
     for k, array_type in enumerate(signature.model.array_types(dtype)):
-        scope[f"TYPE{k}"] = array_type
-    return scope
+        names[f"TYPE{k}"] = array_type
+    return names
 
 
 def _model_lines(signature: Signature) -> str:
@@ -92,15 +95,17 @@ def _batch_source(name: str, signature: Signature) -> str:
     )
 
 
-def _compile(source: str, name: str, scope: dict, label: str, signature, **options):
+def _compile(source: str, name: str, label: str, types, names: Callable[[], dict], **options):
+    """Load the entry from the cache, or compile it."""
     import numba
 
+    scope = {"__name__": _MODULE}  # lets Numba find the module when it loads from the cache
     exec(compile(source, f"<{name}>", "exec"), scope)
     f = scope[name]
     f.__module__ = _MODULE
     dispatcher = numba.njit(**functions.FAST, **options)(f)
-    cache.attach(dispatcher, label)
-    dispatcher.compile(signature)
+    cache.attach(dispatcher, label, prepare=lambda: scope.update(names()))
+    dispatcher.compile(types)
     dispatcher.disable_compile()
     return dispatcher
 
@@ -113,8 +118,9 @@ def single(label: str, kernel_function, signature: Signature, dtype):
     number = _number_type(dtype)
     arrays = [types.Array(number, len(a.shape), "C") for a in signature.states]
     argument_types = types.int64(types.int64, *_shared_types(signature), *arrays)
-    scope = _scope(kernel_function, signature, dtype)
-    return _compile(_single_source(name, signature), name, scope, label, argument_types)
+    source = _single_source(name, signature)
+    names = partial(_names, kernel_function, signature, dtype)
+    return _compile(source, name, label, argument_types, names)
 
 
 def batch(label: str, kernel_function, signature: Signature, dtype):
@@ -132,9 +138,9 @@ def batch(label: str, kernel_function, signature: Signature, dtype):
         types.int64,
         types.int64,
     )
-    scope = _scope(kernel_function, signature, dtype)
     source = _batch_source(name, signature)
-    return _compile(source, name, scope, label, argument_types, nogil=True)
+    names = partial(_names, kernel_function, signature, dtype)
+    return _compile(source, name, label, argument_types, names, nogil=True)
 
 
 def _number_type(dtype):
