@@ -17,7 +17,6 @@ from ..spatial.vectors import (
     add6,
     add9,
     add_cross,
-    cross,
     dot,
     get3,
     get6,
@@ -96,38 +95,39 @@ def pass_remainder(at, to, work, dof):
     M = outer_update(get6(work, at + LINK.M), force, g_force)
     put6(work, to + LINK.M, add6(M, get6(work, to + LINK.M)))
     H = outer_update9(get9(work, at + LINK.H), moment, g_force)
-    moved = add9(H, skew_times_symmetric(r, M))
+    moved = move_coupling(H, M, r)
     put9(work, to + LINK.H, add9(moved, get9(work, to + LINK.H)))
     A = outer_update(get6(work, at + LINK.A), moment, g_moment)
     A = add6(A, get6(work, to + LINK.A))
-    put6(work, to + LINK.A, subtract_moved_moments(A, moved, H, r))
+    put6(work, to + LINK.A, move_moments(A, moved, H, r))
 
 
 @function
-def skew_times_symmetric(r, M):
-    """r x M, column by column."""
-    x = cross(r, (M[0], M[1], M[2]))
-    y = cross(r, (M[1], M[3], M[4]))
-    z = cross(r, (M[2], M[4], M[5]))
-    return (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
-
-
-@function
-def subtract_moved_moments(A, moved, H, r):
-    """A - moved (r x) - (H (r x))^T, which is symmetric: rows times r, of either matrix."""
-    x = cross((moved[0], moved[1], moved[2]), r)
-    y = cross((moved[3], moved[4], moved[5]), r)
-    z = cross((moved[6], moved[7], moved[8]), r)
-    u = cross((H[0], H[1], H[2]), r)
-    v = cross((H[3], H[4], H[5]), r)
-    w = cross((H[6], H[7], H[8]), r)
+def move_coupling(H, M, r):
+    """H + (r x) M for a symmetric M."""
     return (
-        A[0] - x[0] - u[0],
-        A[1] - x[1] - v[0],
-        A[2] - x[2] - w[0],
-        A[3] - y[1] - v[1],
-        A[4] - y[2] - w[1],
-        A[5] - z[2] - w[2],
+        H[0] + r[1] * M[2] - r[2] * M[1],
+        H[1] + r[1] * M[4] - r[2] * M[3],
+        H[2] + r[1] * M[5] - r[2] * M[4],
+        H[3] + r[2] * M[0] - r[0] * M[2],
+        H[4] + r[2] * M[1] - r[0] * M[4],
+        H[5] + r[2] * M[2] - r[0] * M[5],
+        H[6] + r[0] * M[1] - r[1] * M[0],
+        H[7] + r[0] * M[3] - r[1] * M[1],
+        H[8] + r[0] * M[4] - r[1] * M[2],
+    )
+
+
+@function
+def move_moments(A, moved, H, r):
+    """A - moved (r x) - (H (r x))^T, which is symmetric where moved = H + (r x) M."""
+    return (
+        A[0] - moved[1] * r[2] + moved[2] * r[1] - H[1] * r[2] + H[2] * r[1],
+        A[1] - moved[2] * r[0] + moved[0] * r[2] - H[4] * r[2] + H[5] * r[1],
+        A[2] - moved[0] * r[1] + moved[1] * r[0] - H[7] * r[2] + H[8] * r[1],
+        A[3] - moved[5] * r[0] + moved[3] * r[2] - H[5] * r[0] + H[3] * r[2],
+        A[4] - moved[3] * r[1] + moved[4] * r[0] - H[8] * r[0] + H[6] * r[2],
+        A[5] - moved[6] * r[1] + moved[7] * r[0] - H[6] * r[1] + H[7] * r[0],
     )
 
 
