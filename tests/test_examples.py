@@ -1,0 +1,45 @@
+"""Every example runs in a fresh interpreter and prints what it is there to show."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+LONGEST = 60  # lines
+
+# Arguments for a short run, and what the output must hold.
+RUNS = {
+    "build_a_mechanism.py": ([], r"pole <- pole_joint \(revolute y, q\[1\], 0.2 kg\)"),
+    "control_gravity_compensation.py": ([], r"3\.00  0\.0000"),
+    "energy_check.py": ([], r"0\.0010   \d\.\de-1[1-9] J"),
+    "inverse_kinematics.py": ([], r"within the limits: True"),
+    "million_states.py": (["2000", "1"], r"2,000 states\nforward dynamics: .* µs a state"),
+    "quickstart.py": ([], r"tau has the shape \(1000, 9\)"),
+    "symbolic_casadi.py": ([], r"gravity forces to \de-1[3-9]"),
+}
+
+
+def test_every_example_is_tried():
+    assert sorted(path.name for path in EXAMPLES.glob("*.py")) == sorted(RUNS)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_example_runs(name, tmp_path):
+    arguments, expected = RUNS[name]
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name), *arguments],
+        cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert re.search(expected, done.stdout), done.stdout
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_example_is_short_and_says_what_it_is(name):
+    text = (EXAMPLES / name).read_text(encoding="utf-8")
+    assert text.startswith('"""')
+    assert "def main():" in text
+    assert text.count("\n") < LONGEST
