@@ -121,10 +121,10 @@ class Textbook:
         for body, J, drift, V, (R, _) in zip(
             model.bodies, self.J, self.drift, velocity, self.pose, strict=True
         ):
-            I = spatial_inertia(body.inertia)
+            inertia = spatial_inertia(body.inertia)
             gravity = np.concatenate([R.T @ model.gravity, np.zeros(3)])
-            self.M = self.M + J.T @ I @ J
-            self.b = self.b + J.T @ (I @ (drift - gravity) - cross_motion(V).T @ I @ V)
+            self.M = self.M + J.T @ inertia @ J
+            self.b = self.b + J.T @ (inertia @ (drift - gravity) - cross_motion(V).T @ inertia @ V)
 
     def generalized(self, external_forces):
         """J^T f of forces on the bodies."""

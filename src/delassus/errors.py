@@ -30,3 +30,11 @@ class FileFormatError(ModelError):
 
 class MissingDependencyError(DelassusError, ImportError):
     """An optional dependency is needed for this and is not installed."""
+
+
+class SettingError(DelassusError, ValueError):
+    """An environment variable has a value that cannot be used."""
+
+
+class MissingFileError(DelassusError, FileNotFoundError):
+    """A file does not exist."""

@@ -41,9 +41,8 @@ class PinocchioPeer:
         self.data = peer.createData()
         self._joints = [(joint, _find(peer, joint.name)) for joint in model.joints]
         # Where each entry of our v stands in Pinocchio's.
-        self._order = np.concatenate(
-            [np.arange(other.idx_v, other.idx_v + other.nv) for _, other in self._joints]
-        )
+        spans = [range(other.idx_v, other.idx_v + other.nv) for _, other in self._joints]
+        self._order = np.array([index for span in spans for index in span], int)
 
     @classmethod
     def from_urdf(cls, model: Model, path: Path) -> PinocchioPeer:

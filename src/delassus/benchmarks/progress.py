@@ -22,7 +22,9 @@ def run_jobs(jobs: Sequence[Job], title: str) -> list[Any]:
     from tqdm import tqdm
 
     results = []
-    with tqdm(total=len(jobs), desc=title, unit="part", disable=None, leave=False, file=sys.stderr) as bar:
+    with tqdm(
+        total=len(jobs), desc=title, unit="part", disable=None, leave=False, file=sys.stderr
+    ) as bar:
         redirect = contextlib.nullcontext() if bar.disable else _lines_above(bar)
         with redirect:
             for job in jobs:

@@ -10,8 +10,9 @@ class Settings:
     """Sizes that all benchmarks share; the defaults are those of a full run."""
 
     states: int = 4096  # in a batch
-    repeats: int = 15  # of each measurement, of which the best counts
-    least_seconds: float = 0.01  # that a measurement takes, by repeating short calls
+    repeats: int = 15  # turns that each contestant has at least, of which the best counts
+    turn_seconds: float = 0.002  # that a turn takes at least, by repeating short calls
+    match_seconds: float = 0.6  # that all turns of all contestants take at least
     chain_states: int = 256  # in a batch of long chains
     chain_lengths: tuple[int, ...] = (10, 30, 100, 300, 1000)
     memory_states: int = 1_000_000
@@ -23,7 +24,8 @@ class Settings:
         return cls(
             states=1024,
             repeats=3,
-            least_seconds=0.001,
+            turn_seconds=0.001,
+            match_seconds=0.0,
             chain_states=64,
             chain_lengths=(100, 1000),
             memory_states=100_000,

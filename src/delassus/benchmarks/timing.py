@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from timeit import Timer
 
@@ -12,22 +13,27 @@ from .settings import Settings
 def best_times(contestants: Mapping[str, Timer], settings: Settings) -> dict[str, float]:
     """The shortest time of a call of each contestant, in seconds.
 
-    The contestants take turns, so that what disturbs the machine disturbs all of them, and each
-    turn repeats its call until it takes long enough to be measured.
+    The contestants take turns, so that what disturbs the machine disturbs all of them. A turn
+    repeats its call until it can be measured, but is shorter than what a scheduler gives to
+    another process, so that some turns stay undisturbed on a busy machine.
     """
-    calls = {name: _calls(timer, settings.least_seconds) for name, timer in contestants.items()}
+    calls = {name: _calls(timer, settings.turn_seconds) for name, timer in contestants.items()}
     best = dict.fromkeys(contestants, math.inf)
-    for _ in range(settings.repeats):
+    start, rounds = time.perf_counter(), 0
+    while rounds < settings.repeats or time.perf_counter() - start < settings.match_seconds:
         for name, timer in contestants.items():
+            if calls[name] > 1:
+                timer.timeit(1)  # short calls would pay for the caches that others have filled
             best[name] = min(best[name], timer.timeit(calls[name]) / calls[name])
+        rounds += 1
     return best
 
 
-def _calls(timer: Timer, least_seconds: float) -> int:
+def _calls(timer: Timer, turn_seconds: float) -> int:
     timer.timeit(1)  # compiles, loads and warms the caches
     calls, seconds = 1, timer.timeit(1)
-    while seconds < least_seconds / 2:
-        calls = max(2 * calls, min(10 * calls, int(calls * least_seconds / max(seconds, 1e-9))))
+    while seconds < turn_seconds / 2:
+        calls = max(2 * calls, min(10 * calls, int(calls * turn_seconds / max(seconds, 1e-9))))
         seconds = timer.timeit(calls)
     return calls
 

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from ..errors import UnknownNameError
+from ..errors import DelassusError, UnknownNameError
 
 
 def add_to(commands) -> None:
@@ -42,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
         if name not in BENCHMARKS:
             known = ", ".join(BENCHMARKS)
             raise UnknownNameError(f"no benchmark is called {name!r}; there are: {known}")
+    _check_output(options.output)
     settings = Settings.quick() if options.quick else Settings()
     failures = []
     for name in options.names or BENCHMARKS:
@@ -56,3 +57,11 @@ def run(options: argparse.Namespace) -> int:
     for failure in failures:
         print(f"delassus: FAILED: {failure}", file=sys.stderr)
     return 1 if failures else 0
+
+
+def _check_output(folder: Path) -> None:
+    """A run takes a minute: find out before it whether its results can be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DelassusError(f"cannot write results to {folder}: {error.strerror}") from None

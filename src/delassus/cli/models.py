@@ -41,4 +41,4 @@ def find_model(name: str, floating_base: bool | None = None) -> tuple[Model, lis
 
 
 def _is_file_name(name: str) -> bool:
-    return Path(name).exists() or os.sep in name or Path(name).suffix != ""
+    return Path(name).is_file() or os.sep in name or Path(name).suffix != ""

@@ -34,12 +34,14 @@ def run(options: argparse.Namespace) -> int:
     """Compile, and say how long it took and where the result is."""
     if not is_compiled():
         raise DelassusError("compilation is switched off by DELASSUS_COMPILE=0")
-    tasks = [(name, entry) for name in _select(options.names) for entry in _ENTRIES]
+    names = _select(options.names)
+    tasks = [(name, entry) for name in names for entry in _ENTRIES]
     folder = cache.folder()
     start = time.perf_counter()
     _compile_all(tasks, min(options.jobs or os.cpu_count() or 1, len(tasks)))
     seconds = time.perf_counter() - start
-    print(f"{len(tasks) // len(_ENTRIES)} kernels ready in {seconds:.1f} s, kept in {folder}")
+    ready = "1 kernel" if len(names) == 1 else f"{len(names)} kernels"
+    print(f"{ready} ready in {seconds:.1f} s, kept in {folder}")
     return 0
 
 
@@ -48,6 +50,8 @@ def compile_entry(name: str, entry: str) -> str:
     kernel = kernels()[name]
     if entry == _ENTRIES[0]:
         kernel.single()
+        if len(kernel.signature.inputs) > kernel.signature.required:
+            kernel.single(with_optional=True)
     else:
         kernel.batch(FLOAT64 if entry == _ENTRIES[1] else FLOAT32)
     return f"{kernel.label}, {entry}"

@@ -18,7 +18,7 @@ from .operations import (
 )
 from .slots import slots
 from .symbolic import OperationCount, is_symbolic, operation_count, symbolic
-from .tables import Table
+from .tables import Tabulated
 
 __all__ = [
     "FLOAT32",
@@ -26,7 +26,7 @@ __all__ = [
     "CacheWarning",
     "Kernel",
     "OperationCount",
-    "Table",
+    "Tabulated",
     "absolute",
     "any_true",
     "atan2",

@@ -24,12 +24,13 @@ _CHUNKS_A_THREAD = 4
 _DOUBLE = np.dtype(np.float64)
 
 
+@cache
 def is_compiled() -> bool:
     """Whether kernels are compiled; DELASSUS_COMPILE=0 runs them as plain Python."""
     return os.environ.get(COMPILE_VARIABLE, "1") != "0"
 
 
-def is_fast_path_usable() -> bool:
+def is_single_usable() -> bool:
     """The entry for one state uses the model's own work memory, which the GIL must protect."""
     return is_compiled() and getattr(sys, "_is_gil_enabled", lambda: True)()
 
@@ -38,12 +39,13 @@ def evaluate(kernel, model, inputs, out, threads, shared):
     """Evaluate a kernel for one state or a batch, with every argument checked."""
     if not hasattr(model, "dimensions"):
         raise DataTypeError(f"expected a Model, got {type(model).__name__}")
+    signature, shapes = kernel.signature, kernel.shapes(model, shared)
+    left_out = [np.empty((0, *shape[1:])) for shape in shapes[len(inputs) : len(signature.inputs)]]
+    inputs = (*inputs, *left_out)
     if any(map(is_symbolic, inputs)):
         return trace(kernel, model, inputs, shared)
-    signature = kernel.signature
     thread_count = _thread_count(threads)
     arrays, dtype = _as_arrays(signature.inputs, inputs)
-    shapes = kernel.shapes(model, shared)
     count = _batch_size(signature.inputs, arrays, shapes)
     lead = () if count is None else (count,)
     wanted = [lead + shape for shape in shapes[len(arrays) :]]
@@ -51,10 +53,12 @@ def evaluate(kernel, model, inputs, out, threads, shared):
     if out is not None:
         _check_overlap(signature, arrays, outputs)
 
-    n = 1 if count is None else count
     targets = [o if _is_direct(o, dtype) else np.empty(o.shape, dtype) for o in outputs]
-    rows = [_as_rows(x, n, shape) for x, shape in zip([*arrays, *targets], shapes, strict=True)]
-    if n:
+    if count is None and dtype == _DOUBLE and is_single_usable():
+        _run_single(kernel, model, shared, arrays, targets, has_all=not left_out)
+    elif count != 0:
+        n = count or 1
+        rows = [_as_rows(x, n, shape) for x, shape in zip([*arrays, *targets], shapes, strict=True)]
         run = _run_compiled if is_compiled() else _run_uncompiled
         run(kernel, model, shared, rows, dtype, n, thread_count)
     for given, target in zip(outputs, targets, strict=True):
@@ -191,6 +195,16 @@ def _run_uncompiled(kernel, model, shared, rows, dtype, n, thread_count) -> None
 
 
 # --- compiled -------------------------------------------------------------------------------------
+
+
+def _run_single(kernel, model, shared, arrays, targets, has_all: bool) -> None:
+    """One state; the entry and the model's table are then ready for the next call."""
+    has_optional = has_all and len(kernel.signature.inputs) > kernel.signature.required
+    entry, address = kernel.single(has_optional), model.address_for(kernel)
+    given = arrays if has_all else arrays[: kernel.signature.required]
+    given = [x if x.flags.writeable else x.copy() for x in given]  # entries take no read-only ones
+    if entry(address, *shared, *given, *targets) != 0:
+        raise AssertionError(f"{kernel.label} refused arguments that were checked")
 
 
 class _Scratch(threading.local):

@@ -106,15 +106,21 @@ def folder() -> Path:
 _said: set[str] = set()
 
 
-def _announce(kernel: str) -> None:
+def announce(kernel: str, is_kept: bool = True) -> None:
     """Say once a kernel that the wait is for its compilation."""
     if kernel not in _said:
         _said.add(kernel)
+        where = f"once; kept in {folder()}" if is_kept else "not kept: it is not of the package"
         print(
-            f"delassus: compiling {kernel} for {cpu.name()} (once; kept in {folder()})",
+            f"delassus: compiling {kernel} for {cpu.name()} ({where})",
             file=sys.stderr,
             flush=True,
         )
+
+
+def covers(function: Callable) -> bool:
+    """Whether a function's source is among those that the folder's name is a hash of."""
+    return Path(function.__code__.co_filename).resolve().is_relative_to(_PACKAGE)
 
 
 def attach(dispatcher, kernel: str, prepare: Callable[[], None]) -> None:
@@ -144,7 +150,7 @@ def attach(dispatcher, kernel: str, prepare: Callable[[], None]) -> None:
         def load_overload(self, sig, target_context):
             found = super().load_overload(sig, target_context)
             if found is None:
-                _announce(kernel)
+                announce(kernel)
                 prepare()
             return found
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from functools import cache
 
+from ..errors import SettingError
+
 VECTOR_BYTES_VARIABLE = "DELASSUS_VECTOR_BYTES"
 _ALLOWED_VECTOR_BYTES = (16, 32, 64)
 
@@ -37,7 +39,7 @@ def vector_bytes() -> int:
     chosen = os.environ.get(VECTOR_BYTES_VARIABLE)
     if chosen is not None:
         if chosen not in map(str, _ALLOWED_VECTOR_BYTES):
-            raise ValueError(
+            raise SettingError(
                 f"{VECTOR_BYTES_VARIABLE} must be one of {_ALLOWED_VECTOR_BYTES}, got {chosen!r}"
             )
         return int(chosen)

@@ -11,7 +11,6 @@ A kernel `f(model, shared..., inputs..., outputs..., work)` gets
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from . import cache, functions
@@ -50,7 +49,7 @@ def _model_lines(signature: Signature) -> str:
     return f"    model = Model({arrays})\n"
 
 
-def _single_source(name: str, signature: Signature) -> str:
+def _single_source(name: str, signature: Signature, left_out: int) -> str:
     model = signature.model
     checks = []
     for argument in signature.states:
@@ -61,19 +60,20 @@ def _single_source(name: str, signature: Signature) -> str:
                 else signature.extent_source(extent)
             )
             wrong = f"{argument.name}.shape[{axis}] != {expected}"
-            if argument.optional and axis == 0:
-                wrong = f"{argument.name}.shape[0] != 0 and {wrong}"
             checks.append(f"    if {wrong}:\n        return 1\n")
     for given in signature.inputs:
         for result in signature.outputs:
             checks.append(f"    if overlaps({given.name}, {result.name}):\n        return 1\n")
     work = len(model.dimensions) + 2 * len(model._fields)
-    passed = ", ".join([*signature.shared_names, *(f"flat({a.name})" for a in signature.states)])
+    work_memory = f"array_at(header, {work}, WORK_TYPE)"
+    passed = [*signature.shared_names, *(f"flat({a.name})" for a in signature.inputs)]
+    passed += ["work[:0]"] * left_out
+    passed += [f"flat({a.name})" for a in signature.outputs]
     return (
         f"def {name}(header, {', '.join(signature.names)}):\n"
         + "".join(checks)
         + _model_lines(signature)
-        + f"    kernel(model, {passed}, array_at(header, {work}, WORK_TYPE))\n    return 0\n"
+        + f"    work = {work_memory}\n    kernel(model, {', '.join(passed)}, work)\n    return 0\n"
     )
 
 
@@ -95,32 +95,51 @@ def _batch_source(name: str, signature: Signature) -> str:
     )
 
 
-def _compile(source: str, name: str, label: str, types, names: Callable[[], dict], **options):
+def _compile(kernel_function, signature, dtype, source, name, label, types, **options):
     """Load the entry from the cache, or compile it."""
     import numba
 
+    names = partial(_names, kernel_function, signature, dtype)
     scope = {"__name__": _MODULE}  # lets Numba find the module when it loads from the cache
     exec(compile(source, f"<{name}>", "exec"), scope)
     f = scope[name]
     f.__module__ = _MODULE
     dispatcher = numba.njit(**functions.FAST, **options)(f)
-    cache.attach(dispatcher, label, prepare=lambda: scope.update(names()))
+    if cache.covers(kernel_function):
+        cache.attach(dispatcher, label, prepare=lambda: scope.update(names()))
+    else:
+        cache.announce(label, is_kept=False)
+        scope.update(names())
     dispatcher.compile(types)
     dispatcher.disable_compile()
+    # Arguments fit as they are or are refused at once: Numba would spend a quarter of a millisecond
+    # on conversions that do not exist and on a message that nobody reads.
+    dispatcher._search_new_conversions = _find_none
+    dispatcher._explain_matching_error = _refuse
     return dispatcher
 
 
-def single(label: str, kernel_function, signature: Signature, dtype):
-    """Compile, or load, the entry for one state."""
+def _find_none(*arguments, **keywords) -> bool:
+    return False
+
+
+def _refuse(*arguments, **keywords):
+    raise TypeError("these arguments are not those of the entry")
+
+
+def single(label: str, kernel_function, signature: Signature, dtype, with_optional: bool):
+    """Compile, or load, the entry for one state, with the optional inputs or without them."""
     from numba import types
 
-    name = f"{kernel_function.__name__}_single"
+    name = f"{kernel_function.__name__}_single" + "_full" * with_optional
+    left_out = 0 if with_optional else len(signature.inputs) - signature.required
+    if not with_optional:
+        signature = signature.without_optional()
     number = _number_type(dtype)
     arrays = [types.Array(number, len(a.shape), "C") for a in signature.states]
     argument_types = types.int64(types.int64, *_shared_types(signature), *arrays)
-    source = _single_source(name, signature)
-    names = partial(_names, kernel_function, signature, dtype)
-    return _compile(source, name, label, argument_types, names)
+    source = _single_source(name, signature, left_out)
+    return _compile(kernel_function, signature, dtype, source, name, label, argument_types)
 
 
 def batch(label: str, kernel_function, signature: Signature, dtype):
@@ -139,8 +158,9 @@ def batch(label: str, kernel_function, signature: Signature, dtype):
         types.int64,
     )
     source = _batch_source(name, signature)
-    names = partial(_names, kernel_function, signature, dtype)
-    return _compile(source, name, label, argument_types, names, nogil=True)
+    return _compile(
+        kernel_function, signature, dtype, source, name, label, argument_types, nogil=True
+    )
 
 
 def _number_type(dtype):

@@ -10,7 +10,7 @@ FAST = {"fastmath": {"contract", "nsz", "arcp"}, "error_model": "numpy", "forcei
 # Code whose order of operations carries its accuracy.
 EXACT = {"fastmath": {"contract"}, "error_model": "numpy", "forceinline": True}
 
-_functions: list[Callable] = []
+_functions: list[Callable] = []  # marked, and not yet known to Numba
 
 
 def function(f: Callable) -> Callable:
@@ -23,18 +23,17 @@ def function(f: Callable) -> Callable:
     return f
 
 
-def sources() -> list[str]:
-    """The files that hold the marked functions."""
-    return sorted({f.__code__.co_filename for f in _functions})
+def install() -> None:
+    """Make all functions known to Numba that were marked since the last call."""
+    from numba.extending import register_jitable
+
+    _install_operations()
+    while _functions:
+        register_jitable(**FAST)(_functions.pop(0))
 
 
 @cache
-def install() -> None:
-    """Make all marked functions known to Numba."""
-    from numba.extending import register_jitable
-
+def _install_operations() -> None:
     from . import operations
 
     operations.install(EXACT, FAST)
-    for f in _functions:
-        register_jitable(**FAST)(f)

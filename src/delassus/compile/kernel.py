@@ -25,25 +25,32 @@ class Kernel:
         self.work = work
         self.label = label
         self._has_one_output = len(signature.outputs) == 1
-        self._single: Callable | None = None if batch.is_fast_path_usable() else _fits_nothing
+        # The entries for one state by the number of inputs, and those for batches by precision.
+        self._single: dict[int, Callable] = {}
         self._batch: dict[np.dtype, Callable] = {}
 
     def __call__(self, model, inputs: tuple, out=None, threads: int | None = None, shared=()):
         """Evaluate for one state or for many; return the output, or a list of several.
 
         The first attempt hands everything as it is to the compiled entry for one state, which is
-        what keeps the latency low. What does not fit there (batches, lists, wrong shapes) is looked
-        at, converted or rejected with care by `batch.evaluate`.
+        what keeps the latency low. What does not fit there (batches, lists, wrong shapes, a first
+        call) is looked at, converted or rejected with care by `batch.evaluate`.
         """
+        try:
+            if threads is None:
+                entry, address = self._single[len(inputs)], model.addresses[self]
+                if not self._has_one_output:
+                    outputs = self._allocate(model, shared) if out is None else out
+                    if entry(address, *shared, *inputs, *outputs) == 0:
+                        return outputs
+                else:
+                    output = np.empty(self.shapes(model, shared)[-1]) if out is None else out
+                    if entry(address, *shared, *inputs, output) == 0:
+                        return output
+        except (KeyError, TypeError, AttributeError, ValueError):
+            pass
         if self._has_one_output and out is not None:
             out = (out,)
-        try:
-            if inputs[0].ndim == 1:
-                outputs = self._allocate(model, shared) if out is None else out
-                if (self._single or self.single())(model.address, *shared, *inputs, *outputs) == 0:
-                    return outputs[0] if self._has_one_output else outputs
-        except (TypeError, AttributeError, ValueError):
-            pass
         outputs = batch.evaluate(self, model, inputs, out, threads, shared)
         return outputs[0] if self._has_one_output else outputs
 
@@ -53,20 +60,23 @@ class Kernel:
 
     def shapes(self, model, shared=()) -> list[tuple[int, ...]]:
         """The shapes for one state of the inputs, then of the outputs."""
-        known = None if shared else model.argument_shapes.get(self)
+        key = (self, *map(len, shared)) if shared else self
+        known = model.argument_shapes.get(key)
         if known is None:
             s = self.signature
             known = [s.extents(a, model.dimensions, shared) for a in s.states]
-            if not shared:
-                model.argument_shapes[self] = known
+            model.argument_shapes[key] = known
         return known
 
-    def single(self) -> Callable:
-        """The compiled entry for one state of doubles."""
+    def single(self, with_optional: bool = False) -> Callable:
+        """The compiled entry for one state of doubles, with the optional inputs or without."""
+        count = len(self.signature.inputs) if with_optional else self.signature.required
         with _compiling:
-            if self._single is None:
-                self._single = entries.single(self.label, self.function, self.signature, FLOAT64)
-            return self._single
+            if count not in self._single:
+                self._single[count] = entries.single(
+                    self.label, self.function, self.signature, FLOAT64, with_optional
+                )
+            return self._single[count]
 
     def batch(self, dtype: np.dtype) -> Callable:
         """The compiled entry for many states."""
@@ -77,10 +87,6 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<kernel {self.label}({', '.join(self.signature.names)})>"
-
-
-def _fits_nothing(*arguments) -> int:
-    return 1
 
 
 def kernel(

@@ -64,13 +64,13 @@ def select(condition, x, y):
 
 
 def minimum(x, y):
-    """The smaller of x and y; y if x is NaN."""
-    return select(x < y, x, y)
+    """The smaller of x and y; NaN if either is."""
+    return select(x <= y, x, select(y < x, y, x + y))
 
 
 def maximum(x, y):
-    """The larger of x and y; y if x is NaN."""
-    return select(x > y, x, y)
+    """The larger of x and y; NaN if either is."""
+    return select(x >= y, x, select(y > x, y, x + y))
 
 
 def any_true(condition) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -11,7 +11,8 @@ class Argument:
     """An array a state: its name and the extents of its axes, numbers or names of dimensions.
 
     A name is a dimension of the model ("nv") or the length of a shared array ("len(frames)").
-    An optional input may be left out; the kernel asks `present`.
+    An optional input may be left out, and stands after those that may not; the kernel asks
+    `present`.
     """
 
     name: str
@@ -35,6 +36,15 @@ class Signature:
     shared_names: tuple[str, ...]
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
+
+    @property
+    def required(self) -> int:
+        """How many inputs must be given; those after them may be left out, all together."""
+        return sum(not a.optional for a in self.inputs)
+
+    def without_optional(self) -> Signature:
+        """The signature of a call that leaves out what may be left out."""
+        return replace(self, inputs=self.inputs[: self.required])
 
     @property
     def states(self) -> tuple[Argument, ...]:

@@ -2,19 +2,73 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
+
+_DOUBLE = np.dtype(np.float64)
 
 
 class Table:
-    """Keeps the arrays of one precision alive and gives the address of their table."""
+    """Keeps arrays alive, and the table that tells compiled code where they are."""
 
-    def __init__(self, arrays: tuple, dimensions: dict[str, int], work_size: int, dtype):
-        self.arrays = arrays
-        self.work = np.empty(work_size, dtype)
+    def __init__(self, arrays: tuple, dimensions: dict[str, int], work: np.ndarray):
+        self.arrays, self.work = arrays, work
         words = [dimensions[name] for name in type(arrays).dimensions]
-        for array in (*arrays, self.work):
+        for array in (*arrays, work):
             if not array.flags.c_contiguous:
                 raise ValueError("a model's arrays must be contiguous")
             words += [array.ctypes.data, array.size]
         self.words = np.array(words, np.int64)
         self.address = int(self.words.ctypes.data)
+
+
+class Tabulated:
+    """Base of what kernels can be called with: gives its arrays as tables.
+
+    A subclass has `dimensions`, the extents that kernels' arguments are made of, and `pack(dtype)`,
+    its arrays in one precision.
+    """
+
+    dimensions: dict[str, int]
+
+    def __init__(self):
+        self._tables: dict = {}
+        self._making = threading.Lock()
+        # By kernel: the table with which it evaluates one state, and shapes of its arguments.
+        self.addresses: dict = {}
+        self.argument_shapes: dict = {}
+
+    def pack(self, dtype: np.dtype) -> tuple:
+        """The arrays that kernels read, in one precision."""
+        raise NotImplementedError
+
+    def table(self, dtype: np.dtype) -> Table:
+        """The table for batches, whose work memory belongs to the threads."""
+        with self._making:
+            return self._table(dtype)
+
+    def _table(self, dtype: np.dtype) -> Table:
+        if dtype not in self._tables:
+            self._tables[dtype] = Table(self.pack(dtype), self.dimensions, np.empty(0, dtype))
+        return self._tables[dtype]
+
+    def address_for(self, kernel) -> int:
+        """Address of the table for one state of doubles, with work memory of the kernel's own."""
+        with self._making:
+            if kernel not in self.addresses:
+                work = np.empty(kernel.work(self.dimensions))
+                table = Table(self._table(_DOUBLE).arrays, self.dimensions, work)
+                self._tables[kernel] = table  # keeps it alive
+                self.addresses[kernel] = table.address
+            return self.addresses[kernel]
+
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        for name in ("_tables", "_making", "addresses", "argument_shapes"):
+            del state[name]
+        return state
+
+    def __setstate__(self, state):
+        Tabulated.__init__(self)
+        self.__dict__.update(state)

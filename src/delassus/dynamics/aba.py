@@ -1,4 +1,4 @@
-"""Forward dynamics by the articulated-body algorithm (seed 004, Sec. IV; Featherstone). O(n).
+"""Forward dynamics by the articulated-body algorithm (Featherstone 1983). O(n).
 
 Departs from the textbook in three ways, all to save arithmetic. Vectors are in world axes (see
 `links` and `articulated`). All that does not depend on the unknown accelerations, gravity included,
@@ -29,7 +29,6 @@ from ..spatial.vectors import (
     subtract,
     symmetric_times,
 )
-from .arguments import NO_FORCES
 from .articulated import keep_remainder, pass_remainder, project, put_rigid_body
 from .joints import joint_motion
 from .links import place_and_span
@@ -191,5 +190,6 @@ def forward_dynamics(
     `external_forces` (..., n_bodies, 6) act on the bodies: force then moment, in the body's axes
     and at its origin. Damping, friction and springs are not included: add `passive_forces` to tau.
     """
-    forces = NO_FORCES if external_forces is None else external_forces
-    return aba(model, (q, v, tau, forces), out, threads)
+    if external_forces is None:
+        return aba(model, (q, v, tau), out, threads)
+    return aba(model, (q, v, tau, external_forces), out, threads)

@@ -10,8 +10,6 @@ from ..errors import DataTypeError, UnknownNameError
 from ..model.model import Model
 from ..model.names import closest
 
-NO_FORCES = np.zeros((0, 6))
-
 # How the components of a frame's motion are written.
 LOCAL, WORLD, ALIGNED = 0, 1, 2
 REFERENCES = {"local": LOCAL, "world": WORLD, "aligned": ALIGNED}

@@ -1,4 +1,4 @@
-"""The inverse of the mass matrix by sparse Cholesky (seed 004, Eqs. 25 and 26). O(n d^2 + n^2 d).
+"""The inverse of the mass matrix by sparse Cholesky (Featherstone 2008). O(n d^2 + n^2 d).
 
 Factors M = L^T D L with the sparsity that the tree induces (Featherstone, 2008, p. 112), then
 solves for the columns of the identity. It is here to be compared with the dedicated algorithm.

@@ -1,4 +1,4 @@
-"""The mass matrix by the composite-rigid-body algorithm (Walker and Orin; seed 004). O(n d).
+"""The mass matrix by the composite-rigid-body algorithm (Walker and Orin 1982). O(n d).
 
 In world axes (see `links`) composite inertias just add up, and an entry costs one dot product.
 """

@@ -37,8 +37,6 @@ COLUMN = slots(angular=3, linear=3)
 MOVING = slots(R=9, p=3, omega=3, u=3, alpha=3, a=3)
 _MOST_DOFS = 6
 
-_IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-
 
 @function
 def place_in_world(model, i, q, work, size):

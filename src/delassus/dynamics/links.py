@@ -35,8 +35,6 @@ from .joints import joint_placement
 PLACEMENT = slots(R=9, p=3)
 SUBSPACE = slots(angular=3, linear=3)
 
-_ZERO = (0.0, 0.0, 0.0)
-
 
 @function
 def place_link(model, i, q, work, size):

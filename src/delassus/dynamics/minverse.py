@@ -1,4 +1,6 @@
-"""The inverse of the mass matrix, without the matrix itself (seed 004, Sec. IV-C). O(n^2).
+"""The inverse of the mass matrix, without the matrix itself. O(n^2).
+
+Carpentier and Mansard, Analytical Derivatives of Rigid Body Dynamics Algorithms, 2018, Sec. IV-C.
 
 The articulated-body algorithm for all unit forces at once, without bias terms. Column j of F is the
 force that a unit force of degree of freedom j leaves on the link that the backward sweep has

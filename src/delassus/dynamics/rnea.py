@@ -1,4 +1,6 @@
-"""Inverse dynamics by the recursive Newton-Euler algorithm (seed 004, Algorithm 1). O(n).
+"""Inverse dynamics by the recursive Newton-Euler algorithm. O(n).
+
+Carpentier and Mansard, Analytical Derivatives of Rigid Body Dynamics Algorithms, 2018, Algorithm 1.
 
 Departs from the paper in the choice of quantities, which halves the arithmetic: velocities and
 accelerations are those of the link's origin as a point (omega, alpha, a) in the link's axes, so no
@@ -28,7 +30,7 @@ from ..spatial.vectors import (
     subtract,
     symmetric_times,
 )
-from .arguments import NO_FORCES, zero_velocity
+from .arguments import zero_velocity
 from .joints import joint_motion, joint_placement, put_joint_force
 
 # A link's work memory: placement in the parent, angular velocity and acceleration, acceleration of
@@ -159,8 +161,9 @@ def inverse_dynamics(
     `external_forces` (..., n_bodies, 6) act on the bodies: force then moment, in the body's axes
     and at its origin. Damping, friction and springs are not included: see `passive_forces`.
     """
-    forces = NO_FORCES if external_forces is None else external_forces
-    return rnea(model, (q, v, a, forces), out, threads)
+    if external_forces is None:
+        return rnea(model, (q, v, a), out, threads)
+    return rnea(model, (q, v, a, external_forces), out, threads)
 
 
 def bias_forces(
@@ -172,7 +175,7 @@ def bias_forces(
     out: np.ndarray | None = None,
 ) -> np.ndarray:
     """b(q, v): the joint forces of Coriolis, centrifugal and gravity effects."""
-    return rnea(model, (q, v, zero_velocity(model, v), NO_FORCES), out, threads)
+    return rnea(model, (q, v, zero_velocity(model, v)), out, threads)
 
 
 def gravity_forces(
@@ -180,4 +183,4 @@ def gravity_forces(
 ) -> np.ndarray:
     """g(q) = b(q, 0): the joint forces that hold the mechanism against gravity."""
     zero = zero_velocity(model, q)
-    return rnea(model, (q, zero, zero, NO_FORCES), out, threads)
+    return rnea(model, (q, zero, zero), out, threads)

@@ -46,7 +46,7 @@ class ModelBuilder:
 
     def __init__(self, name: str = "model", gravity: ArrayLike = STANDARD_GRAVITY):
         self.name = str(name)
-        self.gravity = np.array(gravity, float)
+        self.gravity = _numbers("gravity", gravity)
         if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
             raise ModelError(f"gravity is 3 finite numbers, got {gravity!r}")
         self._drafts: list[_Draft] = []
@@ -175,6 +175,8 @@ class ModelBuilder:
 
     def add_shape(self, shape: Shape) -> None:
         """Add what a body looks like or collides with."""
+        if not isinstance(shape, Shape):
+            raise ModelError(f"expected a Shape, got {shape!r}")
         if not self.has_frame(shape.frame):
             raise UnknownNameError(f"shape {shape.name!r}: there is no frame {shape.frame!r}")
         self._shapes.append(shape)
@@ -234,7 +236,9 @@ class ModelBuilder:
     def _new_name(self, name: str, taken, what: str) -> str:
         if not isinstance(name, str) or not name:
             raise ModelError(f"a {what} needs a name, got {name!r}")
-        if name in taken or name == WORLD:
+        if name == WORLD:
+            raise ModelError(f"{name!r} is the name of the world, not of a {what}")
+        if name in taken:
             raise ModelError(f"there are two of the {what} name {name!r}")
         return name
 
@@ -269,9 +273,16 @@ def _joint_data(joint: JointType, lower, upper, rest, others: dict) -> JointData
 
 
 def _filled(name: str, value, count: int, default: float) -> np.ndarray:
-    array = np.array(default if value is None else value, float)
+    array = _numbers(name, default if value is None else value)
     if array.ndim > 1 or (array.ndim == 1 and array.size != count):
         raise ModelError(f"{name} takes one number or {count}, got {value!r}")
     if np.isnan(array).any():
         raise ModelError(f"{name} is not a number")
     return np.broadcast_to(array, (count,)).copy()
+
+
+def _numbers(name: str, value) -> np.ndarray:
+    try:
+        return np.array(value, float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name} must be numbers, got {value!r}") from None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import DataTypeError, FileFormatError, ModelError
+from ..errors import DataTypeError, FileFormatError, MissingFileError, ModelError
 from ..spatial.inertia import Inertia
 from ..spatial.transform import Transform
 from .builder import ModelBuilder
@@ -28,7 +28,7 @@ from .constraints import (
 from .elements import WORLD, Body, Frame, JointData, Shape
 from .formats.json import Item, number, parse
 from .formats.options import Options
-from .formats.report import MissingFileError, Report
+from .formats.report import Report
 from .joints import JOINT_TYPES, Free, JointType
 from .model import Model
 

@@ -86,7 +86,10 @@ class JointType:
 
 
 def _unit(axis: Sequence[float]) -> tuple[float, float, float]:
-    a = np.array(axis, float)
+    try:
+        a = np.array(axis, float)
+    except (TypeError, ValueError):
+        a = np.zeros(0)
     if a.shape != (3,) or not np.isfinite(a).all():
         raise ModelError(f"a joint's axis is 3 finite numbers, got {axis!r}")
     norm = np.linalg.norm(a)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compile import FLOAT64, Table, kernels
+from ..compile import Tabulated
 from ..errors import UnknownNameError
 from ..spatial.transform import Transform
 from . import configuration, packed, show
@@ -18,7 +18,7 @@ from .elements import WORLD, Body, Frame, Joint, Shape
 from .names import closest
 
 
-class Model:
+class Model(Tabulated):
     """Bodies, joints, frames, constraints and their numbers. Made by `load` or a `ModelBuilder`."""
 
     def __init__(
@@ -30,6 +30,7 @@ class Model:
         shapes: Sequence[Shape],
         gravity: np.ndarray,
     ):
+        super().__init__()
         self.name = name
         self.bodies = tuple(bodies)
         self.frames = tuple(frames)
@@ -44,10 +45,7 @@ class Model:
         self._frame = {f.name: i for i, f in enumerate(self.frames)}
         for attribute in ("lower", "upper", "velocity_limit", "effort_limit"):
             setattr(self, attribute, self._gather(attribute))
-        self._tables: dict[np.dtype, Table] = {}
-        self.argument_shapes: dict = {}  # by kernel, filled as they are asked for
         self.dimensions = packed.dimensions(self)
-        self.address = self.table(FLOAT64).address
 
     # --- names ------------------------------------------------------------------------------------
 
@@ -152,26 +150,13 @@ class Model:
 
     # --- what kernels read ------------------------------------------------------------------------
 
-    def table(self, dtype: np.dtype) -> Table:
-        """The arrays that compiled kernels read, in one precision."""
-        if dtype not in self._tables:
-            work = max((k.work(self.dimensions) for k in kernels().values()), default=0)
-            self._tables[dtype] = Table(packed.pack(self, dtype), self.dimensions, work, dtype)
-        return self._tables[dtype]
+    def pack(self, dtype: np.dtype) -> tuple:
+        """The model as kernels read it."""
+        return packed.pack(self, dtype)
 
     def arrays(self, dtype: np.dtype) -> tuple:
         """The same arrays for kernels that run as plain Python."""
         return packed.readable(self.table(dtype).arrays)
-
-    def __getstate__(self):
-        state = self.__dict__.copy()
-        del state["_tables"], state["address"], state["argument_shapes"]
-        return state
-
-    def __setstate__(self, state):
-        self.__dict__.update(state)
-        self._tables, self.argument_shapes = {}, {}
-        self.address = self.table(FLOAT64).address
 
     def _gather(self, attribute: str) -> np.ndarray:
         parts = [getattr(j.data, attribute) for j in self.joints]

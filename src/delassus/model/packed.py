@@ -113,7 +113,7 @@ def pack(model, real: np.dtype) -> ModelArrays:
         placement = body.placement if is_first else Transform()
         link["parent"], link["kind"], link["pitch"] = parent, primitive.kind, primitive.pitch
         link["q"], link["v"], link["nv"] = q, v, primitive.nv
-        link["rotation"] = (axes[parent].T @ placement.rotation @ E).ravel()
+        link["rotation"] = _clean(axes[parent].T @ placement.rotation @ E).ravel()
         link["position"] = axes[parent].T @ placement.translation
         link["body"] = body_index if is_last else -1
         link["orientation"] = E.T.ravel()
@@ -147,6 +147,11 @@ def _links(model) -> list[tuple[int, int, object]]:
             parent = len(result)
         last[i] = parent
     return result
+
+
+def _clean(rotation: np.ndarray) -> np.ndarray:
+    """A rotation without the dust that right angles leave: 6e-17 for the cosine of pi / 2."""
+    return np.where(np.abs(rotation) < 4e-16, 0.0, rotation)
 
 
 def _fill_inertia(link, inertia, E: np.ndarray) -> None:

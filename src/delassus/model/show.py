@@ -8,9 +8,9 @@ import numpy as np
 def tree(model) -> str:
     """The model's tree, one line a body, and what else it holds."""
     lines = [
-        f"{model.name}: {model.n_bodies} bodies, nq {model.nq}, nv {model.nv}, "
-        f"mass {model.mass:.6g} kg, {len(model.frames)} frames, "
-        f"{len(model.constraints)} constraints"
+        f"{model.name}: {_bodies(model.n_bodies)}, nq {model.nq}, nv {model.nv}, "
+        f"mass {model.mass:.6g} kg, {_count(len(model.frames), 'frame')}, "
+        f"{_count(len(model.constraints), 'constraint')}"
     ]
     children: dict[int, list[int]] = {}
     for i, b in enumerate(model.bodies):
@@ -25,6 +25,14 @@ def tree(model) -> str:
         stack.extend((k, below, k == own[-1]) for k in reversed(own))
     lines += [f"constraint: {c}" for c in model.constraints]
     return "\n".join(lines)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def _bodies(number: int) -> str:
+    return "1 body" if number == 1 else f"{number} bodies"
 
 
 def _body_line(body) -> str:

@@ -29,8 +29,11 @@ class Inertia:
         The matrix is 3x3 or the six numbers xx, xy, xz, yy, yz, zz. A mass of zero with a
         rotational inertia is legal: rotors are often given so.
         """
-        center = np.array(center, float)
-        full = np.zeros((3, 3)) if matrix is None else np.array(matrix, float)
+        try:
+            mass, center = float(mass), np.array(center, float)
+            full = np.zeros((3, 3)) if matrix is None else np.array(matrix, float)
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"mass, centre and inertia are numbers: {error}") from None
         if full.shape == (6,):
             xx, xy, xz, yy, yz, zz = full
             full = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -39,7 +42,6 @@ class Inertia:
                 "an inertia needs a centre of 3 numbers and a matrix of 3x3 or 6 numbers, got "
                 f"shapes {center.shape} and {full.shape}"
             )
-        mass = float(mass)
         if not (np.isfinite(mass) and np.isfinite(center).all() and np.isfinite(full).all()):
             raise ModelError("mass, centre of mass and inertia must be finite")
         if mass < 0.0:

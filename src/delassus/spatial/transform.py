@@ -49,6 +49,15 @@ class Transform:
         """From a Transform, None, a 4x4 matrix, a translation, or (rotation, translation)."""
         if value is None:
             return Transform()
+        try:
+            return Transform._checked(value)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, ModelError):
+                raise
+            raise ModelError(f"a placement is made of numbers: {error}") from None
+
+    @staticmethod
+    def _checked(value) -> Transform:
         if isinstance(value, Transform):
             rotation, translation = value.rotation, value.translation
         elif isinstance(value, tuple) and len(value) == 2:

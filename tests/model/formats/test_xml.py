@@ -3,7 +3,7 @@
 import pytest
 
 import delassus as dl
-from delassus.model.formats import MissingFileError, load
+from delassus.model.formats import load
 
 ARM = """<robot name="arm">
  <link name="base"/>
@@ -22,7 +22,7 @@ def test_an_absent_file_is_both_our_error_and_file_not_found(tmp_path):
         load(tmp_path / "nowhere.urdf")
     with pytest.raises(dl.DelassusError):
         load(str(tmp_path / "nowhere.urdf"))
-    assert issubclass(MissingFileError, dl.DelassusError)
+    assert issubclass(dl.MissingFileError, dl.DelassusError)
 
 
 def test_a_folder_is_not_a_file(tmp_path):

@@ -105,7 +105,6 @@ def peer_timers(
     module = pinocchio()
     inputs = ", ".join(algorithm.inputs)
     call = f"[:] = function(model, data, {inputs}"
-    loop = f"for row, {inputs} in zip(out, {inputs}):\n    row"
     scope = {"function": getattr(module, algorithm.peer), "model": peer.model, "data": peer.data,
              "world": module.Convention.WORLD, "out": out}  # fmt: skip
     if states.v.ndim > 1:

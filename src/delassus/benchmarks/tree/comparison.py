@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+import numpy as np
+
 from ...model.model import Model
 from ..pinocchio_peer import PinocchioPeer, load_pair
 from ..progress import Job
@@ -58,14 +60,15 @@ def compare(
 
 
 def _single(model, peer, algorithm, state, settings) -> dict[str, object]:
-    timers = {"own": own_timer(algorithm, model, state, result_array(algorithm, state))}
-    out = result_array(algorithm, state)
-    timers |= peer_timers(algorithm, peer, state.for_peer(peer), out)
+    out, peer_out = result_array(algorithm, state), result_array(algorithm, state)
+    timers = {"own": own_timer(algorithm, model, state, out)}
+    timers |= peer_timers(algorithm, peer, state.for_peer(peer), peer_out)
     own, *theirs = best_times(timers, settings).values()
     return {
         "microseconds": _MICROSECONDS * own,
         "pinocchio_microseconds": _MICROSECONDS * min(theirs),
         "ratio": min(theirs) / own,
+        "difference": largest_difference(out[None], _ordered(peer_out, algorithm, peer)[None]),
     }
 
 
@@ -84,7 +87,9 @@ def _batch(model, peer, algorithm, states, settings) -> dict[str, object]:
     own, function = times.pop("own"), times.pop("function", None)
     loop = min(times.values())
     fastest = loop if function is None else min(loop, function)
-    back = peer.from_matrix if algorithm.gives_matrix else peer.from_velocity
+    differences = [
+        largest_difference(out, _ordered(result, algorithm, peer)) for result in peer_results
+    ]
     return {
         "microseconds": own,
         "loop_microseconds": loop,
@@ -92,8 +97,13 @@ def _batch(model, peer, algorithm, states, settings) -> dict[str, object]:
         "loop_ratio": loop / own,
         "function_ratio": None if function is None else function / own,
         "ratio": fastest / own,
-        "difference": max(largest_difference(out, back(result)) for result in peer_results),
+        "difference": max(differences),
     }
+
+
+def _ordered(result: np.ndarray, algorithm: Algorithm, peer: PinocchioPeer) -> np.ndarray:
+    """A result of Pinocchio's in our order."""
+    return peer.from_matrix(result) if algorithm.gives_matrix else peer.from_velocity(result)
 
 
 def tables(records: Sequence[tuple[dict, dict]]) -> list[Table]:
@@ -109,6 +119,7 @@ def tables(records: Sequence[tuple[dict, dict]]) -> list[Table]:
                 *what, ours,
                 Column("pinocchio_microseconds", "Pinocchio", ".3f"),
                 Column("ratio", "ratio", ".2f"),
+                Column("difference", "difference", ".0e"),
             ],
             single,
         ),

@@ -37,7 +37,7 @@ def conclude(
         growth = _growth(tables["growth"].records)
         summary["growth"] = growth
         lines += [f"{_LONG} joints against {_SHORT}, {what}: {x:.1f}" for what, x in growth.items()]
-    compared = tables["batch"].records
+    compared = [*tables["single"].records, *tables["batch"].records]
     summary["largest_difference"] = max(record["difference"] for record in compared)
     lines.append(f"largest difference to Pinocchio: {summary['largest_difference']:.1e}")
     return summary, lines, _failures(compared, tables["growth"].records)

@@ -70,4 +70,5 @@ def tables(records: Sequence[dict]) -> list[Table]:
         Column("float32_difference", "difference", ".0e"),
     ]  # fmt: skip
     title = "Microseconds a state in a batch: two threads, and float32 on one thread"
-    return [Table("scaling", title, columns, records)]
+    note = "Two threads need two idle cores: see the load above."
+    return [Table("scaling", title, columns, records, note)]

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from ...errors import DataTypeError, DelassusError, FileFormatError
+from ...errors import DataTypeError, DelassusError, FileFormatError, MissingFileError
 from ..model import Model
 from .options import Options
-from .report import MissingFileError, ModelFileWarning, Report
+from .report import ModelFileWarning, Report
 
-__all__ = ["MissingFileError", "ModelFileWarning", "Report", "load", "read"]
+__all__ = ["ModelFileWarning", "Report", "load", "read"]
 
 _LARGEST = 64 * 2**20  # bytes
 _KNOWN = "<robot> (URDF), <sdf> (SDF), <mujoco> (MJCF) or a file that Model.save wrote"

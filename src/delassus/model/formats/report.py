@@ -5,17 +5,11 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 
-from ...errors import DelassusError
-
 _LISTED = 8  # items that a warning names before it only counts them
 
 
 class ModelFileWarning(UserWarning):
     """A model file was read, but holds something that was ignored or that looks wrong."""
-
-
-class MissingFileError(DelassusError, FileNotFoundError):
-    """There is no file of this name."""
 
 
 class Report:
