@@ -35,7 +35,7 @@ def pendulum(tmp_path):
 def test_info_shows_a_file(pendulum, capsys):
     assert main(["info", pendulum]) == 0
     text = capsys.readouterr().out
-    assert "pendulum: 1 bodies, nq 1, nv 1, mass 2 kg" in text
+    assert "pendulum: 1 body, nq 1, nv 1, mass 2 kg" in text
     assert "rod <- hinge (revolute y" in text
     assert "warning: pendulum.urdf: ignored <gazebo> (1)" in text
 
