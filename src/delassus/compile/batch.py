@@ -7,13 +7,12 @@ import math
 import os
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np
 
 from ..errors import DataTypeError, ShapeError
-from . import cpu
+from . import cpu, workers
 from .signature import Argument
 from .symbolic import is_symbolic, trace
 
@@ -69,19 +68,12 @@ def evaluate(kernel, model, inputs, out, threads, shared):
 
 def _thread_count(threads: int | None) -> int:
     if threads is None:
-        return _available_cores()
+        return workers.available_cores()
     if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)):
         raise DataTypeError(f"threads must be None or a positive integer, got {threads!r}")
     if threads < 1:
         raise ShapeError(f"threads must be None or a positive integer, got {threads}")
     return int(threads)
-
-
-@cache
-def _available_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _as_arrays(arguments: tuple[Argument, ...], inputs) -> tuple[list, np.dtype]:
@@ -243,11 +235,7 @@ def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
                 return
             entry(address, *shared, addresses, strides, scratch, start, min(start + chunk, n))
 
-    helpers = min(thread_count, -(-n // chunk)) - 1
-    pending = [_pool().submit(take_chunks) for _ in range(helpers)]
-    take_chunks()
-    for task in pending:
-        task.result()
+    workers.run(take_chunks, helpers=min(thread_count, -(-n // chunk)) - 1)
 
 
 def _address(x: np.ndarray) -> int:
@@ -261,13 +249,3 @@ def _chunk(n: int, width: int, thread_count: int) -> int:
         return n
     share = max(n // (thread_count * _CHUNKS_A_THREAD), _LEAST_CHUNK)
     return -(-share // width) * width
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max(_available_cores(), 1), thread_name_prefix="delassus")
-
-
-if hasattr(os, "register_at_fork"):
-    # Threads do not survive a fork: the child makes its own pool when it needs one.
-    os.register_at_fork(after_in_child=_pool.cache_clear)
