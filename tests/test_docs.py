@@ -1,6 +1,5 @@
 """Every Python example of the documentation runs, and prints what it says."""
 
-import os
 import re
 import subprocess
 import sys
@@ -58,13 +57,9 @@ for node in ast.parse("\\n".join(source), path).body:
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=lambda page: page.name)
 def test_examples_run_and_print_what_the_page_says(page, tmp_path):
-    env = dict(os.environ)
-    if page.name == "CONTRIBUTING.md":
-        # The cache knows the package's sources only, not a kernel that a page declares.
-        env["DELASSUS_CACHE_DIR"] = str(tmp_path / "cache")
     done = subprocess.run(
         [sys.executable, "-c", RUNNER, str(page)],
-        cwd=tmp_path, env=env, capture_output=True, text=True, timeout=600,
+        cwd=tmp_path, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
 

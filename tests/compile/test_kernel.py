@@ -1,0 +1,66 @@
+"""Kernels that users declare themselves, at any time."""
+
+import numpy as np
+import pytest
+
+import delassus as dl
+from delassus.compile import cache, function, kernel
+from delassus.model.packed import ModelArrays
+from trees import chain, random_states
+
+
+def test_a_kernel_declared_after_others_ran_gets_its_own_work_memory(capfd):
+    model = chain(3)
+    q, v, a = random_states(model, 0)
+    before = dl.inverse_dynamics(model, q, v, a)
+
+    @function
+    def squared(x):
+        return x * x
+
+    @kernel(
+        ModelArrays,
+        inputs={"v": "nv"},
+        outputs={"total": ""},
+        work=lambda n: 100_000,
+        label="sum of squares",
+    )
+    def sum_of_squares(model, v, total, work):
+        for i in range(100_000):
+            work[i] = 0.0
+        for k in range(len(model.armature)):
+            work[99_999] = work[99_999] + squared(v[k])
+        total[0] = work[99_999]
+
+    assert sum_of_squares(model, (v,)) == pytest.approx(v @ v)
+    many = np.stack([v, 2 * v, 3 * v])
+    assert np.allclose(sum_of_squares(model, (many,)), v @ v * np.array([1, 4, 9]))
+    assert np.array_equal(dl.inverse_dynamics(model, q, v, a), before)
+    # It is not of the package, whose hash names the folder: keeping it there could serve it stale.
+    assert capfd.readouterr().err.count("compiling sum of squares") == 1
+    assert not list(cache.folder().glob("*sum_of_squares*"))
+
+
+def test_two_kernels_of_one_name_are_refused():
+    def declare():
+        @kernel(ModelArrays, inputs={"q": "nq"}, outputs={"r": "nq"}, work=lambda n: 0)
+        def twice_declared(model, q, r, work):
+            r[0] = q[0]
+
+    declare()
+    with pytest.raises(ValueError, match="two kernels"):
+        declare()
+
+
+def test_forces_that_are_left_out_and_forces_of_zero_are_the_same():
+    model = chain(4)
+    q, v, a = random_states(model, 1)
+    zero = np.zeros((model.n_bodies, 6))
+    assert np.allclose(
+        dl.forward_dynamics(model, q, v, a), dl.forward_dynamics(model, q, v, a, zero), rtol=1e-14
+    )
+    force = zero.copy()
+    force[-1, 0] = 1.0
+    assert not np.allclose(
+        dl.forward_dynamics(model, q, v, a, force), dl.forward_dynamics(model, q, v, a)
+    )
