@@ -35,7 +35,7 @@ from .links import place_and_span
 
 # A link's work memory: placement and articulated inertia; velocity and acceleration with zero joint
 # acceleration; force f and moment n of that motion.
-LINK = slots(R=9, p=3, A=6, H=9, M=6, omega=3, alpha=3, a=3, n=3, f=3)
+LINK = slots(R=9, p=3, A=6, H=9, M=6, own_inertia=6, own_h=3, omega=3, alpha=3, a=3, n=3, f=3)
 # A degree of freedom's: projections of the articulated inertia, and u = tau - S^T (n, f).
 DOF = slots(angular=3, linear=3, U_angular=3, U_linear=3, own_moment=3, D_inverse=1, u=1)
 # Accelerations of the third sweep reuse the slots of the bias motion.
@@ -151,7 +151,7 @@ def eliminate_joint(model, i, tau, work, dofs):
             put3(work, at + LINK.n, n)
             put3(work, at + LINK.f, f)
         elif link.parent > 0:
-            pass_remainder(at, parent, work, dof)
+            pass_remainder(model, link, at, parent, work, dof)
             put3(work, parent + LINK.n, add(get3(work, parent + LINK.n), n))
             put3(work, parent + LINK.f, add(get3(work, parent + LINK.f), f))
 

@@ -34,20 +34,27 @@ from ..spatial.vectors import (
     symmetric_times,
 )
 
-LINK = slots(R=9, p=3, A=6, H=9, M=6)
+# Placement, articulated inertia, and the link's own inertia and first moment.
+LINK = slots(R=9, p=3, A=6, H=9, M=6, own_inertia=6, own_h=3)
 # S, U, the moment of U about the link's own origin, and 1/D.
 DOF = slots(angular=3, linear=3, U_angular=3, U_linear=3, own_moment=3, D_inverse=1)
 
 
 @function
 def put_rigid_body(link, at, work):
-    """Start with the link's own inertia; return its rotational part and first moment."""
+    """Store and return the link's own inertia and first moment; a leaf's is the articulated one.
+
+    The other links get theirs from their last child, the first that the backward sweep meets.
+    """
     R, m = get9(work, at + LINK.R), link.mass
     inertia = rotate_symmetric(R, get6(link.inertia, 0))
     h = rotate(R, get3(link.moment, 0))
-    put6(work, at + LINK.A, inertia)
-    put9(work, at + LINK.H, (0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0))
-    put6(work, at + LINK.M, (m, 0.0, 0.0, m, 0.0, m))
+    put6(work, at + LINK.own_inertia, inertia)
+    put3(work, at + LINK.own_h, h)
+    if not link.has_children:
+        put6(work, at + LINK.A, inertia)
+        put9(work, at + LINK.H, (0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0))
+        put6(work, at + LINK.M, (m, 0.0, 0.0, m, 0.0, m))
     return inertia, h
 
 
@@ -86,20 +93,33 @@ def keep_remainder(at, work, dof):
 
 
 @function
-def pass_remainder(at, to, work, dof):
+def pass_remainder(model, link, at, to, work, dof):
     """IA - U D^-1 U^T, moved to the parent's origin and added there."""
     moment, force = get3(work, dof + DOF.own_moment), get3(work, dof + DOF.U_linear)
     D_inverse = work[dof + DOF.D_inverse]
     g_moment, g_force = scale(D_inverse, moment), scale(D_inverse, force)
     r = subtract(get3(work, at + LINK.p), get3(work, to + LINK.p))
     M = outer_update(get6(work, at + LINK.M), force, g_force)
-    put6(work, to + LINK.M, add6(M, get6(work, to + LINK.M)))
     H = outer_update9(get9(work, at + LINK.H), moment, g_force)
     moved = move_coupling(H, M, r)
-    put9(work, to + LINK.H, add9(moved, get9(work, to + LINK.H)))
-    A = outer_update(get6(work, at + LINK.A), moment, g_moment)
-    A = add6(A, get6(work, to + LINK.A))
-    put6(work, to + LINK.A, move_moments(A, moved, H, r))
+    A = move_moments(outer_update(get6(work, at + LINK.A), moment, g_moment), moved, H, r)
+    if link.is_last_child:
+        add_rigid_body(model.links[link.parent].mass, A, moved, M, to, work)
+    else:
+        put6(work, to + LINK.A, add6(A, get6(work, to + LINK.A)))
+        put9(work, to + LINK.H, add9(moved, get9(work, to + LINK.H)))
+        put6(work, to + LINK.M, add6(M, get6(work, to + LINK.M)))
+
+
+@function
+def add_rigid_body(m, A, H, M, at, work):
+    """The first inertia that a link gets from its children meets the link's own."""
+    h = get3(work, at + LINK.own_h)
+    put6(work, at + LINK.A, add6(A, get6(work, at + LINK.own_inertia)))
+    put3(work, at + LINK.H, (H[0], H[1] - h[2], H[2] + h[1]))
+    put3(work, at + LINK.H + 3, (H[3] + h[2], H[4], H[5] - h[0]))
+    put3(work, at + LINK.H + 6, (H[6] - h[1], H[7] + h[0], H[8]))
+    put6(work, at + LINK.M, (M[0] + m, M[1], M[2], M[3] + m, M[4], M[5] + m))
 
 
 @function

@@ -34,7 +34,7 @@ from .cholesky import cholesky_inverse
 from .links import place_and_span
 
 # A link's work memory: placement and articulated inertia.
-LINK = slots(R=9, p=3, A=6, H=9, M=6)
+LINK = slots(R=9, p=3, A=6, H=9, M=6, own_inertia=6, own_h=3)
 # A degree of freedom's: projections of the articulated inertia, its column of F, and that column at
 # the nearest fork.
 DOF = slots(
@@ -105,7 +105,7 @@ def eliminate(model, i, k, work, dofs, rows):
     if k > link.v:
         keep_remainder(at, work, dof)
     elif link.parent > 0:
-        pass_remainder(at, link.parent * LINK.size, work, dof)
+        pass_remainder(model, link, at, link.parent * LINK.size, work, dof)
 
 
 @function
