@@ -37,7 +37,7 @@ class Kernel:
         call) is looked at, converted or rejected with care by `batch.evaluate`.
         """
         try:
-            if threads is None:
+            if threads is None or (type(threads) is int and threads > 0):
                 entry, address = self._single[len(inputs)], model.addresses[self]
                 if not self._has_one_output:
                     outputs = self._allocate(model, shared) if out is None else out

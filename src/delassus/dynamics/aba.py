@@ -33,13 +33,13 @@ from .articulated import keep_remainder, pass_remainder, project, put_rigid_body
 from .joints import joint_motion
 from .links import place_and_span
 
-# A link's work memory: placement and articulated inertia; velocity and acceleration with zero joint
-# acceleration; force f and moment n of that motion.
-LINK = slots(R=9, p=3, A=6, H=9, M=6, own_inertia=6, own_h=3, omega=3, alpha=3, a=3, n=3, f=3)
+# A link's work memory: placement and articulated inertia; force f and moment n of the bias motion.
+LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3, n=3, f=3)
+# The bias motion, with zero joint acceleration, stands where the link's own inertia comes after it;
+# the accelerations of the last sweep stand there again.
+MOTION = slots(before=LINK.own_inertia, omega=3, alpha=3, a=3)
 # A degree of freedom's: projections of the articulated inertia, and u = tau - S^T (n, f).
-DOF = slots(angular=3, linear=3, U_angular=3, U_linear=3, own_moment=3, D_inverse=1, u=1)
-# Accelerations of the third sweep reuse the slots of the bias motion.
-_ANGULAR, _LINEAR = LINK.alpha, LINK.a
+DOF = slots(angular=3, linear=3, U_angular=3, U_linear=3, D_inverse=1, u=1)
 
 
 @kernel(
@@ -54,22 +54,23 @@ def aba(model, q, v, tau, external_forces, a, work):
     n = len(model.links)
     dofs = n * LINK.size
     put3(work, LINK.p, (0.0, 0.0, 0.0))
-    put3(work, LINK.omega, (0.0, 0.0, 0.0))
-    put3(work, LINK.alpha, (0.0, 0.0, 0.0))
-    put3(work, LINK.a, (-model.gravity[0], -model.gravity[1], -model.gravity[2]))
+    put3(work, MOTION.omega, (0.0, 0.0, 0.0))
+    put3(work, MOTION.alpha, (0.0, 0.0, 0.0))
+    put3(work, MOTION.a, (-model.gravity[0], -model.gravity[1], -model.gravity[2]))
     for i in range(1, n):
         place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
     for i in range(1, n):
         bias_motion(model, i, v, work)
-    for i in range(1, n):
-        rigid_body(model.links[i], i, work)
     if present(external_forces):
         for i in range(1, n):
-            subtract_external_force(model.links[i], i, external_forces, work)
+            pushed_rigid_body(model.links[i], i, external_forces, work)
+    else:
+        for i in range(1, n):
+            rigid_body(model.links[i], i, work)
     for i in range(n - 1, 0, -1):
         eliminate_joint(model, i, tau, work, dofs)
-    put3(work, _ANGULAR, (0.0, 0.0, 0.0))
-    put3(work, _LINEAR, (0.0, 0.0, 0.0))
+    put3(work, MOTION.alpha, (0.0, 0.0, 0.0))
+    put3(work, MOTION.a, (0.0, 0.0, 0.0))
     for i in range(1, n):
         accelerate(model, i, a, work, dofs)
 
@@ -80,10 +81,10 @@ def bias_motion(model, i, v, work):
     link = model.links[i]
     at, parent = i * LINK.size, link.parent * LINK.size
     offset = subtract(get3(work, at + LINK.p), get3(work, parent + LINK.p))
-    omega = get3(work, parent + LINK.omega)
-    alpha = get3(work, parent + LINK.alpha)
+    omega = get3(work, parent + MOTION.omega)
+    alpha = get3(work, parent + MOTION.alpha)
     a = add_cross(
-        add_cross(get3(work, parent + LINK.a), alpha, offset), omega, cross(omega, offset)
+        add_cross(get3(work, parent + MOTION.a), alpha, offset), omega, cross(omega, offset)
     )
     z = (work[at + LINK.R + 2], work[at + LINK.R + 5], work[at + LINK.R + 8])
     if link.kind == REVOLUTE:
@@ -101,18 +102,18 @@ def bias_motion(model, i, v, work):
         # Coriolis' acceleration counts the parent's rotation twice and the joint's own once.
         a = add_cross(a, add(add(omega, omega), w), u)
         omega = add(omega, w)
-    put3(work, at + LINK.omega, omega)
-    put3(work, at + LINK.alpha, alpha)
-    put3(work, at + LINK.a, a)
+    put3(work, at + MOTION.omega, omega)
+    put3(work, at + MOTION.alpha, alpha)
+    put3(work, at + MOTION.a, a)
 
 
 @function
 def rigid_body(link, i, work):
     """Inertia of link i, and the force that gives it its bias motion, about the tree's origin."""
     at = i * LINK.size
+    omega, alpha = get3(work, at + MOTION.omega), get3(work, at + MOTION.alpha)
+    a = get3(work, at + MOTION.a)
     inertia, h = put_rigid_body(link, at, work)
-    omega, alpha = get3(work, at + LINK.omega), get3(work, at + LINK.alpha)
-    a = get3(work, at + LINK.a)
     f = add_cross(add_cross(scale(link.mass, a), alpha, h), omega, cross(omega, h))
     n = add_cross(symmetric_times(inertia, alpha), omega, symmetric_times(inertia, omega))
     put3(work, at + LINK.f, f)
@@ -120,11 +121,12 @@ def rigid_body(link, i, work):
 
 
 @function
-def subtract_external_force(link, i, external_forces, work):
-    """External forces are given in the body's axes, at the link's origin."""
+def pushed_rigid_body(link, i, external_forces, work):
+    """The same for a link under an external force, given in the body's axes, at its origin."""
+    at = i * LINK.size
+    R, E = get9(work, at + LINK.R), get9(link.orientation, 0)
+    rigid_body(link, i, work)
     if link.body >= 0:
-        at = i * LINK.size
-        R, E = get9(work, at + LINK.R), get9(link.orientation, 0)
         f = rotate(R, rotate(E, get3(external_forces, 6 * link.body)))
         n = rotate(R, rotate(E, get3(external_forces, 6 * link.body + 3)))
         n = add_cross(n, get3(work, at + LINK.p), f)
@@ -161,8 +163,8 @@ def accelerate(model, i, a, work, dofs):
     """Joint acceleration of link i, and the link's own, from the parent's."""
     link = model.links[i]
     at, parent = i * LINK.size, link.parent * LINK.size
-    angular = get3(work, parent + _ANGULAR)
-    linear = get3(work, parent + _LINEAR)
+    angular = get3(work, parent + MOTION.alpha)
+    linear = get3(work, parent + MOTION.a)
     for k in range(link.v, link.v + link.nv):
         dof = dofs + k * DOF.size
         U_a = dot(get3(work, dof + DOF.U_angular), angular)
@@ -171,8 +173,8 @@ def accelerate(model, i, a, work, dofs):
         a[k] = x
         angular = add_scaled(angular, x, get3(work, dof + DOF.angular))
         linear = add_scaled(linear, x, get3(work, dof + DOF.linear))
-    put3(work, at + _ANGULAR, angular)
-    put3(work, at + _LINEAR, linear)
+    put3(work, at + MOTION.alpha, angular)
+    put3(work, at + MOTION.a, linear)
 
 
 def forward_dynamics(

@@ -34,11 +34,11 @@ from .cholesky import cholesky_inverse
 from .links import place_and_span
 
 # A link's work memory: placement and articulated inertia.
-LINK = slots(R=9, p=3, A=6, H=9, M=6, own_inertia=6, own_h=3)
+LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3)
 # A degree of freedom's: projections of the articulated inertia, its column of F, and that column at
 # the nearest fork.
 DOF = slots(
-    angular=3, linear=3, U_angular=3, U_linear=3, own_moment=3, D_inverse=1,
+    angular=3, linear=3, U_angular=3, U_linear=3, D_inverse=1,
     F_angular=3, F_linear=3, fork_angular=3, fork_linear=3,
 )  # fmt: skip
 # A column of X.
