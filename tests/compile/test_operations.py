@@ -15,7 +15,7 @@ from delassus.compile.operations import atan2, maximum, minimum, select, sincos,
 def on_lanes():
     """Evaluate sine and cosine, and a few selections, in lanes of either precision."""
     numba = pytest.importorskip("numba")
-    from delassus.compile import functions, lanes
+    from delassus.compile import functions, memory
 
     functions.install()
 
@@ -25,9 +25,9 @@ def on_lanes():
         @numba.njit(**functions.EXACT)
         def run(addresses, count):
             for i in range(0, count, width):
-                x = lanes.state_view(addresses[0], i, 1, dtype)
-                y = lanes.state_view(addresses[1], i, 1, dtype)
-                out = lanes.state_view(addresses[2], i, 1, dtype)
+                x = memory.state_view(addresses[0], i, 1, dtype)
+                y = memory.state_view(addresses[1], i, 1, dtype)
+                out = memory.state_view(addresses[2], i, 1, dtype)
                 s, c = sincos(x[0])
                 out[0] = s
                 out[count] = c

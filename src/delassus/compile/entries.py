@@ -21,7 +21,7 @@ _MODULE = __name__
 
 def _names(kernel_function, signature: Signature, dtype) -> dict:
     """What the source of an entry refers to. Only compiling needs it, loading does not."""
-    from . import cpu, lanes
+    from . import cpu, memory
 
     functions.install()
     names = {
@@ -29,12 +29,12 @@ def _names(kernel_function, signature: Signature, dtype) -> dict:
         "Model": signature.model,
         "WORK_TYPE": dtype,
         "WIDTH": cpu.lanes(dtype.itemsize),
-        "array_at": lanes.array_at,
-        "word_at": lanes.word_at,
-        "flat": lanes.flat,
-        "overlaps": lanes.overlaps,
-        "state_view": lanes.state_view,
-        "work_memory": lanes.work_memory,
+        "array_at": memory.array_at,
+        "word_at": memory.word_at,
+        "flat": memory.flat,
+        "overlaps": memory.overlaps,
+        "state_view": memory.state_view,
+        "work_memory": memory.work_memory,
     }
     for k, array_type in enumerate(signature.model.array_types(dtype)):
         names[f"TYPE{k}"] = array_type

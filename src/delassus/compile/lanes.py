@@ -1,11 +1,9 @@
 """The SIMD lane type: W numbers of W states that a kernel handles as if they were one number.
 
-Three Numba types live here, and nowhere else:
+Two Numba types live here:
 
 - `Lane`: a vector of W floats with the arithmetic of a float;
-- `Mask`: what comparing two lanes gives, read by `select` and `any_true`;
-- `StateView`: an argument of W states, `x[i]` gathers and `x[i] = y` scatters entry i of each;
-- `WorkMemory`: scratch rows of W numbers side by side, `w[i]` is one vector load.
+- `Mask`: what comparing two lanes gives, read by `select` and `any_true`.
 
 Importing this module imports Numba and registers the types.
 """
@@ -20,11 +18,10 @@ from numba.core import cgutils
 from numba.core.imputils import lower_builtin, lower_cast
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, models, register_model
-from numba.np.arrayobj import populate_array
 
 from . import cpu
 
-_INDEX = ir.IntType(32)
+INDEX = ir.IntType(32)
 _FLOAT_IR = {64: ir.DoubleType(), 32: ir.FloatType()}
 
 
@@ -57,30 +54,15 @@ class Mask(types.Type):
         super().__init__(name=f"Mask({lane})")
 
 
-class StateView(types.Type):
-    """W states of an argument: the address of the first, and the distance between two of them."""
-
-    def __init__(self, lane: Lane):
-        self.lane = lane
-        super().__init__(name=f"StateView({lane})")
-
-
-class WorkMemory(types.Type):
-    """Scratch memory whose rows are lanes."""
-
-    def __init__(self, lane: Lane):
-        self.lane = lane
-        super().__init__(name=f"WorkMemory({lane})")
-
-
-def _vector(lane: Lane) -> ir.VectorType:
+def vector_type(lane: Lane) -> ir.VectorType:
+    """LLVM's type of a lane."""
     return ir.VectorType(_FLOAT_IR[lane.bits], lane.width)
 
 
 @register_model(Lane)
 class _LaneModel(models.PrimitiveModel):
     def __init__(self, manager, lane):
-        super().__init__(manager, lane, _vector(lane))
+        super().__init__(manager, lane, vector_type(lane))
 
 
 @register_model(Mask)
@@ -89,29 +71,16 @@ class _MaskModel(models.PrimitiveModel):
         super().__init__(manager, mask, ir.VectorType(ir.IntType(1), mask.width))
 
 
-@register_model(StateView)
-class _StateViewModel(models.StructModel):
-    def __init__(self, manager, view):
-        pointer = types.CPointer(view.lane.element)
-        super().__init__(manager, view, [("first", pointer), ("stride", types.intp)])
-
-
-@register_model(WorkMemory)
-class _WorkMemoryModel(models.PrimitiveModel):
-    def __init__(self, manager, memory):
-        super().__init__(manager, memory, _vector(memory.lane).as_pointer())
-
-
 LANES = {64: Lane(64), 32: Lane(32)}
 
 
 # --- arithmetic -----------------------------------------------------------------------------------
 
 
-def _splat(builder, scalar, vector_type):
-    undefined = ir.Constant(vector_type, ir.Undefined)
-    first = builder.insert_element(undefined, scalar, ir.Constant(_INDEX, 0))
-    zeros = ir.Constant(ir.VectorType(_INDEX, vector_type.count), [0] * vector_type.count)
+def _splat(builder, scalar, vector):
+    undefined = ir.Constant(vector, ir.Undefined)
+    first = builder.insert_element(undefined, scalar, ir.Constant(INDEX, 0))
+    zeros = ir.Constant(ir.VectorType(INDEX, vector.count), [0] * vector.count)
     return builder.shuffle_vector(first, undefined, zeros)
 
 
@@ -119,7 +88,7 @@ def _as_vector(context, builder, value, from_type, lane):
     if isinstance(from_type, Lane):
         return value
     scalar = context.cast(builder, value, from_type, lane.element)
-    return _splat(builder, scalar, _vector(lane))
+    return _splat(builder, scalar, vector_type(lane))
 
 
 @lower_cast(types.Float, Lane)
@@ -263,7 +232,7 @@ def lane_get(typingctx, x, index):
     """The number in one lane."""
 
     def generate(context, builder, sig, args):
-        return builder.extract_element(args[0], builder.trunc(args[1], _INDEX))
+        return builder.extract_element(args[0], builder.trunc(args[1], INDEX))
 
     return x.element(x, types.intp), generate
 
@@ -273,206 +242,9 @@ def lane_set(typingctx, x, index, value):
     """x with the number in one lane replaced."""
 
     def generate(context, builder, sig, args):
-        return builder.insert_element(args[0], args[2], builder.trunc(args[1], _INDEX))
+        return builder.insert_element(args[0], args[2], builder.trunc(args[1], INDEX))
 
     return x(x, types.intp, x.element), generate
-
-
-# --- arguments of W states, and work memory -------------------------------------------------------
-
-
-def _state_pointers(builder, view, index, width):
-    stride = view.stride
-    for lane_number in range(width):
-        offset = builder.mul(stride, ir.Constant(stride.type, lane_number))
-        yield lane_number, builder.gep(view.first, [builder.add(offset, index)])
-
-
-@infer_global(operator.getitem)
-class _GetItem(AbstractTemplate):
-    def generic(self, args, kws):
-        if isinstance(args[0], (StateView, WorkMemory)) and isinstance(args[1], types.Integer):
-            return signature(args[0].lane, args[0], types.intp)
-
-
-@infer_global(operator.setitem)
-class _SetItem(AbstractTemplate):
-    def generic(self, args, kws):
-        if isinstance(args[0], (StateView, WorkMemory)) and isinstance(args[1], types.Integer):
-            return signature(types.none, args[0], types.intp, args[0].lane)
-
-
-@lower_builtin(operator.getitem, StateView, types.intp)
-def _gather(context, builder, sig, args):
-    lane = sig.return_type
-    view = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
-    vector = ir.Constant(_vector(lane), ir.Undefined)
-    for number, pointer in _state_pointers(builder, view, args[1], lane.width):
-        vector = builder.insert_element(vector, builder.load(pointer), ir.Constant(_INDEX, number))
-    return vector
-
-
-@lower_builtin(operator.setitem, StateView, types.intp, Lane)
-def _scatter(context, builder, sig, args):
-    view = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
-    for number, pointer in _state_pointers(builder, view, args[1], sig.args[2].width):
-        builder.store(builder.extract_element(args[2], ir.Constant(_INDEX, number)), pointer)
-    return context.get_dummy_value()
-
-
-def _row(builder, memory, index, lane):
-    pointer = builder.gep(memory, [index])
-    return pointer, lane.bits // 8  # NumPy promises no more alignment than that of a number
-
-
-@lower_builtin(operator.getitem, WorkMemory, types.intp)
-def _load_row(context, builder, sig, args):
-    pointer, alignment = _row(builder, args[0], args[1], sig.return_type)
-    return builder.load(pointer, align=alignment)
-
-
-@lower_builtin(operator.setitem, WorkMemory, types.intp, Lane)
-def _store_row(context, builder, sig, args):
-    pointer, alignment = _row(builder, args[0], args[1], sig.args[2])
-    builder.store(args[2], pointer, align=alignment)
-    return context.get_dummy_value()
-
-
-@intrinsic
-def clear_entries(typingctx, memory, count):
-    """Set the first entries of each state, or the first rows of work memory, to zero."""
-
-    def generate(context, builder, sig, args):
-        lane = sig.args[0].lane
-        if isinstance(sig.args[0], WorkMemory):
-            size = ir.Constant(args[1].type, lane.width * lane.bits // 8)
-            cgutils.memset(builder, args[0], builder.mul(args[1], size), 0)
-        else:
-            view = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
-            size = builder.mul(args[1], ir.Constant(args[1].type, lane.bits // 8))
-            first = ir.Constant(args[1].type, 0)
-            for _, pointer in _state_pointers(builder, view, first, lane.width):
-                cgutils.memset(builder, pointer, size, 0)
-        return context.get_dummy_value()
-
-    return types.void(memory, types.intp), generate
-
-
-@intrinsic
-def is_present(typingctx, view):
-    """Whether an argument that may be left out was given."""
-
-    def generate(context, builder, sig, args):
-        proxy = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
-        return cgutils.is_not_null(builder, proxy.first)
-
-    return types.boolean(view), generate
-
-
-@intrinsic
-def state_view(typingctx, address, offset, stride, dtype):
-    """The W states from `offset` numbers after an address on, `stride` numbers apart.
-
-    Address 0 stands for an argument that was left out.
-    """
-    view = StateView(LANES[dtype.dtype.bitwidth])
-
-    def generate(context, builder, sig, args):
-        pointer_type = context.get_data_type(view.lane.element).as_pointer()
-        data = builder.inttoptr(args[0], pointer_type)
-        is_absent = cgutils.is_null(builder, data)
-        proxy = cgutils.create_struct_proxy(view)(context, builder)
-        proxy.first = builder.select(is_absent, data, builder.gep(data, [args[1]]))
-        proxy.stride = args[2]
-        return proxy._getvalue()
-
-    return view(types.int64, types.intp, types.intp, dtype), generate
-
-
-@intrinsic
-def work_memory(typingctx, array):
-    """A flat array as rows of lanes."""
-    memory = WorkMemory(LANES[array.dtype.bitwidth])
-
-    def generate(context, builder, sig, args):
-        data = context.make_array(sig.args[0])(context, builder, args[0]).data
-        return builder.bitcast(data, _vector(memory.lane).as_pointer())
-
-    return memory(array), generate
-
-
-def _contiguous_array(context, builder, array_type, data, length):
-    """A one-dimensional array over memory that somebody else keeps alive."""
-    result = context.make_array(array_type)(context, builder)
-    itemsize = context.get_abi_sizeof(context.get_data_type(array_type.dtype))
-    size = ir.Constant(ir.IntType(64), itemsize)
-    populate_array(result, data=data, shape=[length], strides=[size], itemsize=size, meminfo=None)
-    return result._getvalue()
-
-
-def _word(builder, address, index):
-    table = builder.inttoptr(address, ir.IntType(64).as_pointer())
-    return builder.load(builder.gep(table, [index]))
-
-
-@intrinsic
-def word_at(typingctx, header, index):
-    """Integer number `index` of the table at address `header`."""
-
-    def generate(context, builder, sig, args):
-        return _word(builder, *args)
-
-    return types.int64(types.int64, types.intp), generate
-
-
-@intrinsic
-def array_at(typingctx, header, index, dtype):
-    """The array whose address and length stand at `index` and after it in the table `header`."""
-    array = types.Array(dtype.dtype, 1, "C")
-
-    def generate(context, builder, sig, args):
-        header, index, _ = args
-        pointer_type = context.get_data_type(array.dtype).as_pointer()
-        data = builder.inttoptr(_word(builder, header, index), pointer_type)
-        length = _word(builder, header, builder.add(index, ir.Constant(index.type, 1)))
-        return _contiguous_array(context, builder, array, data, length)
-
-    return array(types.int64, types.intp, dtype), generate
-
-
-@intrinsic
-def flat(typingctx, array):
-    """A contiguous array of any dimension as one of a single dimension, without a copy."""
-    result = types.Array(array.dtype, 1, "C")
-
-    def generate(context, builder, sig, args):
-        source = context.make_array(sig.args[0])(context, builder, args[0])
-        length = ir.Constant(ir.IntType(64), 1)
-        for extent in cgutils.unpack_tuple(builder, source.shape):
-            length = builder.mul(length, extent)
-        return _contiguous_array(context, builder, result, source.data, length)
-
-    return result(array), generate
-
-
-@intrinsic
-def overlaps(typingctx, first, second):
-    """Whether two contiguous arrays share memory."""
-
-    def generate(context, builder, sig, args):
-        word = ir.IntType(64)
-        spans = []
-        for array_type, value in zip(sig.args, args, strict=True):
-            array = context.make_array(array_type)(context, builder, value)
-            start = builder.ptrtoint(array.data, word)
-            size = builder.mul(array.nitems, array.itemsize)
-            spans.append((start, builder.add(start, size)))
-        (a, a_end), (b, b_end) = spans
-        return builder.and_(
-            builder.icmp_unsigned("<", a, b_end), builder.icmp_unsigned("<", b, a_end)
-        )
-
-    return types.boolean(first, second), generate
 
 
 @intrinsic

@@ -94,6 +94,7 @@ def install(exact, fast) -> None:
     from numba.extending import overload, register_jitable
 
     from . import lanes as L
+    from . import memory
 
     def is_lane(x):
         return isinstance(x, L.Lane)
@@ -166,8 +167,8 @@ def install(exact, fast) -> None:
 
     @overload(clear, jit_options=fast, strict=False)
     def _clear(argument, count):
-        if isinstance(argument, (L.StateView, L.WorkMemory)):
-            return lambda argument, count: L.clear_entries(argument, count)
+        if isinstance(argument, (memory.StateView, memory.WorkMemory)):
+            return lambda argument, count: memory.clear_entries(argument, count)
 
         def array(argument, count):
             for i in range(count):
@@ -177,8 +178,8 @@ def install(exact, fast) -> None:
 
     @overload(present, jit_options=fast, strict=False)
     def _present(argument):
-        if isinstance(argument, L.StateView):
-            return lambda argument: L.is_present(argument)
+        if isinstance(argument, memory.StateView):
+            return lambda argument: memory.is_present(argument)
         return lambda argument: argument.size > 0
 
 
