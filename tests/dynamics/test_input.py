@@ -6,6 +6,8 @@ import pytest
 import delassus as dl
 from trees import random_states, random_tree
 
+pytestmark = pytest.mark.uncompiled
+
 MODEL = random_tree(2, bodies=5)
 Q, V, A = random_states(MODEL, 0, 4)
 FORCES = np.zeros((4, MODEL.n_bodies, 6))

@@ -6,6 +6,8 @@ import pytest
 import delassus as dl
 from trees import chain, random_states, random_tree, relative
 
+pytestmark = pytest.mark.uncompiled
+
 SEEDS = range(6)
 STEP = 1e-6
 

@@ -57,7 +57,7 @@ def _single_source(name: str, signature: Signature, left_out: int) -> str:
             expected = (
                 f"word_at(header, {model.dimensions.index(extent)})"
                 if isinstance(extent, str) and extent in model.dimensions
-                else signature.extent_source(extent)
+                else str(extent)
             )
             wrong = f"{argument.name}.shape[{axis}] != {expected}"
             checks.append(f"    if {wrong}:\n        return 1\n")

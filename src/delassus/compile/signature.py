@@ -56,10 +56,6 @@ class Signature:
         """The names of all arguments in order."""
         return [*self.shared_names, *(a.name for a in self.states)]
 
-    def extent_source(self, extent: int | str) -> str:
-        """Python source of an extent that the model's table does not hold."""
-        return str(extent)
-
     def extents(self, a: Argument, dimensions: dict[str, int], shared: Sequence) -> tuple[int, ...]:
         """The extents of an argument for a model's dimensions and given shared arrays."""
         known = dict(dimensions)
