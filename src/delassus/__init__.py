@@ -6,6 +6,10 @@ The public interface: everything that user code needs is a name of this module.
 from . import mujoco, robots
 from .compile import CacheWarning, OperationCount, operation_count, symbolic
 from .dynamics.aba import forward_dynamics
+from .dynamics.aba_derivatives import (
+    ForwardDynamicsDerivatives,
+    forward_dynamics_derivatives,
+)
 from .dynamics.centroidal import center_of_mass, centroidal_momentum_matrix
 from .dynamics.coriolis import coriolis_matrix
 from .dynamics.crba import mass_matrix
@@ -19,7 +23,12 @@ from .dynamics.kinematics import (
 )
 from .dynamics.minverse import inverse_mass_matrix
 from .dynamics.passive import passive_forces
+from .dynamics.regressor import inertial_parameters, inverse_dynamics_regressor
 from .dynamics.rnea import bias_forces, gravity_forces, inverse_dynamics
+from .dynamics.rnea_derivatives import (
+    InverseDynamicsDerivatives,
+    inverse_dynamics_derivatives,
+)
 from .errors import (
     DataTypeError,
     DelassusError,
@@ -32,6 +41,7 @@ from .errors import (
     UnknownNameError,
 )
 from .model.builder import ModelBuilder
+from .model.configuration_derivatives import DifferenceDerivatives, IntegrateDerivatives
 from .model.constraints import Closure, Connect, Coupling, Distance, Gear, Implicit, Weld
 from .model.edit import attach, reduce
 from .model.elements import Shape
@@ -62,14 +72,18 @@ __all__ = [
     "Cylindrical",
     "DataTypeError",
     "DelassusError",
+    "DifferenceDerivatives",
     "Distance",
     "FileFormatError",
     "Fixed",
+    "ForwardDynamicsDerivatives",
     "Free",
     "Gear",
     "Helical",
     "Implicit",
     "Inertia",
+    "IntegrateDerivatives",
+    "InverseDynamicsDerivatives",
     "MissingDependencyError",
     "MissingFileError",
     "Model",
@@ -96,12 +110,16 @@ __all__ = [
     "centroidal_momentum_matrix",
     "coriolis_matrix",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "forward_kinematics",
     "frame_acceleration",
     "frame_jacobian",
     "frame_velocity",
     "gravity_forces",
+    "inertial_parameters",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
+    "inverse_dynamics_regressor",
     "inverse_mass_matrix",
     "kinetic_energy",
     "load",

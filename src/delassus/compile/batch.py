@@ -38,16 +38,17 @@ def evaluate(kernel, model, inputs, out, threads, shared):
     """Evaluate a kernel for one state or a batch, with every argument checked."""
     if not hasattr(model, "dimensions"):
         raise DataTypeError(f"expected a Model, got {type(model).__name__}")
-    signature, shapes = kernel.signature, kernel.shapes(model, shared)
-    left_out = [np.empty((0, *shape[1:])) for shape in shapes[len(inputs) : len(signature.inputs)]]
+    signature = kernel.signature
+    input_shapes, output_shapes = kernel.shapes(model, shared)
+    left_out = [np.empty((0, *shape[1:])) for shape in input_shapes[len(inputs) :]]
     inputs = (*inputs, *left_out)
     if any(map(is_symbolic, inputs)):
         return trace(kernel, model, inputs, shared)
     thread_count = _thread_count(threads)
     arrays, dtype = _as_arrays(signature.inputs, inputs)
-    count = _batch_size(signature.inputs, arrays, shapes)
+    count = _batch_size(signature.inputs, arrays, input_shapes)
     lead = () if count is None else (count,)
-    wanted = [lead + shape for shape in shapes[len(arrays) :]]
+    wanted = [lead + shape for shape in output_shapes]
     outputs = _outputs(signature.outputs, out, wanted, dtype)
     if out is not None:
         _check_overlap(signature, arrays, outputs)
@@ -57,6 +58,7 @@ def evaluate(kernel, model, inputs, out, threads, shared):
         _run_single(kernel, model, shared, arrays, targets, has_all=not left_out)
     elif count != 0:
         n = count or 1
+        shapes = [*input_shapes, *output_shapes]
         rows = [_as_rows(x, n, shape) for x, shape in zip([*arrays, *targets], shapes, strict=True)]
         run = _run_compiled if is_compiled() else _run_uncompiled
         run(kernel, model, shared, rows, dtype, n, thread_count)
@@ -183,6 +185,9 @@ def _run_uncompiled(kernel, model, shared, rows, dtype, n, thread_count) -> None
     with np.errstate(all="ignore"):
         for i in range(n):
             state = [x[i % len(x)] if len(x) else nothing for x in rows]
+            for a, x in zip(kernel.signature.states, state, strict=True):
+                if a in kernel.signature.staged:
+                    x[:] = 0.0
             kernel.function(arrays, *shared, *state, work)
 
 
@@ -192,7 +197,7 @@ def _run_uncompiled(kernel, model, shared, rows, dtype, n, thread_count) -> None
 def _run_single(kernel, model, shared, arrays, targets, has_all: bool) -> None:
     """One state; the entry and the model's table are then ready for the next call."""
     has_optional = has_all and len(kernel.signature.inputs) > kernel.signature.required
-    entry, address = kernel.single(has_optional), model.address_for(kernel)
+    entry, address = kernel.single(has_optional), model.prepare(kernel, shared)
     given = arrays if has_all else arrays[: kernel.signature.required]
     given = [x if x.flags.writeable else x.copy() for x in given]  # entries take no read-only ones
     if entry(address, *shared, *given, *targets) != 0:
@@ -224,7 +229,9 @@ def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     addresses = np.array(
         [x.__array_interface__["data"][0] if len(x) else 0 for x in rows], np.int64
     )
-    size = kernel.work(model.dimensions) * width
+    staged = zip(kernel.signature.states, strides, strict=True)
+    staged_size = sum(size for a, size in staged if a in kernel.signature.staged)
+    size = (int(staged_size) + kernel.work(model.dimensions)) * width
     chunk = _chunk(n, width, thread_count)
     starts = itertools.count(0, chunk)  # handing out a number is atomic
 

@@ -6,7 +6,8 @@ A kernel `f(model, shared..., inputs..., outputs..., work)` gets
   the arrays itself and answers 0, or 1 if they do not fit;
 - a batch entry, the states from `start` to `stop` in blocks of W lanes, without the GIL. States
   that do not fill a block run through the same code with a stride of 0: all lanes hold the same
-  state.
+  state. Matrices are first written to work memory, lanes side by side, and then copied out from
+  first to last: entries in the order of an algorithm would each wait for a cache line of their own.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _MODULE = __name__
 
 def _names(kernel_function, signature: Signature, dtype) -> dict:
     """What the source of an entry refers to. Only compiling needs it, loading does not."""
-    from . import cpu, memory
+    from . import cpu, memory, operations
 
     functions.install()
     names = {
@@ -31,8 +32,12 @@ def _names(kernel_function, signature: Signature, dtype) -> dict:
         "WIDTH": cpu.lanes(dtype.itemsize),
         "array_at": memory.array_at,
         "word_at": memory.word_at,
-        "flat": memory.flat,
+        "numbers": memory.numbers,
+        "no_numbers": memory.no_numbers,
         "overlaps": memory.overlaps,
+        "clear": operations.clear,
+        "copy_out": memory.copy_out,
+        "part": operations.part,
         "state_view": memory.state_view,
         "work_memory": memory.work_memory,
     }
@@ -65,32 +70,42 @@ def _single_source(name: str, signature: Signature, left_out: int) -> str:
         for result in signature.outputs:
             checks.append(f"    if overlaps({given.name}, {result.name}):\n        return 1\n")
     work = len(model.dimensions) + 2 * len(model._fields)
-    work_memory = f"array_at(header, {work}, WORK_TYPE)"
-    passed = [*signature.shared_names, *(f"flat({a.name})" for a in signature.inputs)]
-    passed += ["work[:0]"] * left_out
-    passed += [f"flat({a.name})" for a in signature.outputs]
+    work_memory = f"numbers(array_at(header, {work}, WORK_TYPE))"
+    passed = [*signature.shared_names, *(f"numbers({a.name})" for a in signature.inputs)]
+    passed += ["no_numbers(WORK_TYPE)"] * left_out
+    passed += [f"numbers({a.name})" for a in signature.outputs]
+    zeros = "".join(f"    clear(numbers({a.name}), {a.name}.size)\n" for a in signature.staged)
     return (
         f"def {name}(header, {', '.join(signature.names)}):\n"
         + "".join(checks)
         + _model_lines(signature)
+        + zeros
         + f"    work = {work_memory}\n    kernel(model, {', '.join(passed)}, work)\n    return 0\n"
     )
 
 
 def _batch_source(name: str, signature: Signature) -> str:
-    views = ", ".join(
-        f"state_view(addresses[{k}], i * strides[{k}], strides[{k}] * apart, WORK_TYPE)"
-        for k in range(len(signature.states))
-    )
+    states, staged = signature.states, signature.staged
+    views = {
+        a: f"state_view(addresses[{k}], i * strides[{k}], strides[{k}] * apart, WORK_TYPE)"
+        for k, a in enumerate(states)
+    }
+    sizes = {a: f"strides[{states.index(a)}]" for a in staged}
     shared = "".join(f"{n}, " for n in signature.shared_names)
+    passed = ", ".join(a.name if a in staged else views[a] for a in states)
+    prepare, flush = "", ""
+    for a in staged:
+        prepare += f"    {a.name} = work\n    clear({a.name}, {sizes[a]})\n"
+        prepare += f"    work = part(work, {sizes[a]})\n"
+        flush += f"        copy_out({a.name}, {views[a]}, {sizes[a]})\n"
     return (
         f"def {name}(header, {shared}addresses, strides, scratch, start, stop):\n"
         + _model_lines(signature)
-        + "    work = work_memory(scratch)\n"
+        + f"    work = work_memory(scratch)\n{prepare}"
         "    i = start\n"
         "    while i < stop:\n"
         "        apart = 1 if i + WIDTH <= stop else 0\n"
-        f"        kernel(model, {shared}{views}, work)\n"
+        f"        kernel(model, {shared}{passed}, work)\n{flush}"
         "        i += WIDTH if apart == 1 else 1\n"
     )
 

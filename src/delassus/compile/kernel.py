@@ -12,6 +12,7 @@ from .signature import Signature, argument
 
 _kernels: dict[str, Kernel] = {}
 _compiling = threading.Lock()
+_empty = np.empty
 
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 
@@ -38,15 +39,17 @@ class Kernel:
         """
         try:
             if threads is None or (type(threads) is int and threads > 0):
-                entry, address = self._single[len(inputs)], model.addresses[self]
-                if not self._has_one_output:
-                    outputs = self._allocate(model, shared) if out is None else out
-                    if entry(address, *shared, *inputs, *outputs) == 0:
-                        return outputs
-                else:
-                    output = np.empty(self.shapes(model, shared)[-1]) if out is None else out
+                entry, (address, shapes) = self._single[len(inputs)], model.prepared[self]
+                if shared:
+                    shapes = self.shapes(model, shared)[1]
+                if self._has_one_output:
+                    output = _empty(shapes[0]) if out is None else out
                     if entry(address, *shared, *inputs, output) == 0:
                         return output
+                else:
+                    outputs = [_empty(s) for s in shapes] if out is None else out
+                    if entry(address, *shared, *inputs, *outputs) == 0:
+                        return outputs
         except (KeyError, TypeError, AttributeError, ValueError):
             pass
         if self._has_one_output and out is not None:
@@ -54,19 +57,19 @@ class Kernel:
         outputs = batch.evaluate(self, model, inputs, out, threads, shared)
         return outputs[0] if self._has_one_output else outputs
 
-    def _allocate(self, model, shared) -> list[np.ndarray]:
-        shapes = self.shapes(model, shared)
-        return [np.empty(shape) for shape in shapes[len(self.signature.inputs) :]]
-
-    def shapes(self, model, shared=()) -> list[tuple[int, ...]]:
-        """The shapes for one state of the inputs, then of the outputs."""
+    def shapes(self, model, shared=()) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+        """The shapes for one state of the inputs, and of the outputs."""
         key = (self, *map(len, shared)) if shared else self
-        known = model.argument_shapes.get(key)
-        if known is None:
+        try:
+            return model.argument_shapes[key]
+        except KeyError:
             s = self.signature
-            known = [s.extents(a, model.dimensions, shared) for a in s.states]
+            known = tuple(
+                [s.extents(a, model.dimensions, shared) for a in arguments]
+                for arguments in (s.inputs, s.outputs)
+            )
             model.argument_shapes[key] = known
-        return known
+            return known
 
     def single(self, with_optional: bool = False) -> Callable:
         """The compiled entry for one state of doubles, with the optional inputs or without."""
@@ -104,7 +107,8 @@ def kernel(
     give each array's shape a state, as in "nv", "nv nv" or "n_bodies 6 optional". `shared` names
     integer arrays that are the same for all states. `work` tells how many numbers of work memory a
     state needs, given the model's dimensions. The function is called as
-    `f(model, *shared, *inputs, *outputs, work)`, all arrays flat.
+    `f(model, *shared, *inputs, *outputs, work)`, all arrays flat. Outputs of two axes and more come
+    to it as zeros; it must write the same entries of them for every state.
     """
 
     def declare(f: Callable) -> Kernel:

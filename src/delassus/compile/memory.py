@@ -1,9 +1,11 @@
 """Memory as kernels see it: arguments of W states, work memory in lanes, a model's arrays.
 
-Two Numba types live here:
+Three Numba types live here:
 
 - `StateView`: an argument of W states, `x[i]` gathers and `x[i] = y` scatters entry i of each;
-- `WorkMemory`: scratch rows of W numbers side by side, `w[i]` is one vector load.
+- `WorkMemory`: scratch rows of W numbers side by side, `w[i]` is one vector load;
+- `Numbers`: an argument or scratch memory of one state. Unlike an array it has no negative indices,
+  whose test at each access would cost more than the access.
 
 Importing this module imports Numba and registers the types.
 """
@@ -17,7 +19,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, models, register_model
+from numba.extending import intrinsic, models, register_jitable, register_model
 from numba.np.arrayobj import populate_array
 
 from .lanes import INDEX, LANES, Lane, vector_type
@@ -39,6 +41,17 @@ class WorkMemory(types.Type):
         super().__init__(name=f"WorkMemory({lane})")
 
 
+class Numbers(types.Type):
+    """Numbers of one state, one after the other."""
+
+    def __init__(self, lane: types.Float):
+        self.lane = lane  # a lane of one
+        super().__init__(name=f"Numbers({lane})")
+
+
+MEMORY = (StateView, WorkMemory, Numbers)
+
+
 @register_model(StateView)
 class _StateViewModel(models.StructModel):
     def __init__(self, manager, view):
@@ -52,6 +65,12 @@ class _WorkMemoryModel(models.PrimitiveModel):
         super().__init__(manager, memory, vector_type(memory.lane).as_pointer())
 
 
+@register_model(Numbers)
+class _NumbersModel(models.PrimitiveModel):
+    def __init__(self, manager, numbers):
+        super().__init__(manager, numbers, manager[numbers.lane].get_value_type().as_pointer())
+
+
 def _state_pointers(builder, view, index, width):
     stride = view.stride
     for lane_number in range(width):
@@ -62,14 +81,14 @@ def _state_pointers(builder, view, index, width):
 @infer_global(operator.getitem)
 class _GetItem(AbstractTemplate):
     def generic(self, args, kws):
-        if isinstance(args[0], (StateView, WorkMemory)) and isinstance(args[1], types.Integer):
+        if isinstance(args[0], MEMORY) and isinstance(args[1], types.Integer):
             return signature(args[0].lane, args[0], types.intp)
 
 
 @infer_global(operator.setitem)
 class _SetItem(AbstractTemplate):
     def generic(self, args, kws):
-        if isinstance(args[0], (StateView, WorkMemory)) and isinstance(args[1], types.Integer):
+        if isinstance(args[0], MEMORY) and isinstance(args[1], types.Integer):
             return signature(types.none, args[0], types.intp, args[0].lane)
 
 
@@ -109,14 +128,26 @@ def _store_row(context, builder, sig, args):
     return context.get_dummy_value()
 
 
+@lower_builtin(operator.getitem, Numbers, types.intp)
+def _load_number(context, builder, sig, args):
+    return builder.load(builder.gep(args[0], [args[1]]))
+
+
+@lower_builtin(operator.setitem, Numbers, types.intp, types.Float)
+def _store_number(context, builder, sig, args):
+    builder.store(args[2], builder.gep(args[0], [args[1]]))
+    return context.get_dummy_value()
+
+
 @intrinsic
 def clear_entries(typingctx, memory, count):
     """Set the first entries of each state, or the first rows of work memory, to zero."""
 
     def generate(context, builder, sig, args):
         lane = sig.args[0].lane
-        if isinstance(sig.args[0], WorkMemory):
-            size = ir.Constant(args[1].type, lane.width * lane.bits // 8)
+        if isinstance(sig.args[0], (WorkMemory, Numbers)):
+            row = context.get_abi_sizeof(context.get_value_type(lane))
+            size = ir.Constant(args[1].type, row)
             cgutils.memset(builder, args[0], builder.mul(args[1], size), 0)
         else:
             view = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
@@ -130,10 +161,72 @@ def clear_entries(typingctx, memory, count):
 
 
 @intrinsic
+def entries_from(typingctx, memory, start):
+    """The entries of each state, or the rows of work memory, from one on."""
+
+    def generate(context, builder, sig, args):
+        if not isinstance(sig.args[0], StateView):
+            return builder.gep(args[0], [args[1]])
+        view = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
+        view.first = builder.gep(view.first, [args[1]])
+        return view._getvalue()
+
+    return memory(memory, types.intp), generate
+
+
+@intrinsic
+def _copy_block(typingctx, memory, view, start):
+    """Copy W rows of work memory from `start` on to the same entries of each state."""
+
+    def generate(context, builder, sig, args):
+        lane = sig.args[0].lane
+        view = cgutils.create_struct_proxy(sig.args[1])(context, builder, value=args[1])
+        rows = []
+        for k in range(lane.width):
+            index = builder.add(args[2], ir.Constant(args[2].type, k))
+            rows.append(builder.load(builder.gep(args[0], [index]), align=lane.bits // 8))
+        for number, pointer in _state_pointers(builder, view, args[2], lane.width):
+            entries = ir.Constant(vector_type(lane), ir.Undefined)
+            for k, row in enumerate(rows):
+                entry = builder.extract_element(row, ir.Constant(INDEX, number))
+                entries = builder.insert_element(entries, entry, ir.Constant(INDEX, k))
+            target = builder.bitcast(pointer, vector_type(lane).as_pointer())
+            builder.store(entries, target, align=lane.bits // 8)
+        return context.get_dummy_value()
+
+    return types.void(memory, view, types.intp), generate
+
+
+@register_jitable(forceinline=True)
+def copy_out(memory, view, count):
+    """Copy the first rows of work memory to the first entries of each state."""
+    width = width_of(memory)
+    i = 0
+    while i + width <= count:
+        _copy_block(memory, view, i)
+        i += width
+    while i < count:
+        view[i] = memory[i]
+        i += 1
+
+
+@intrinsic
+def width_of(typingctx, memory):
+    """The number of lanes of work memory."""
+
+    def generate(context, builder, sig, args):
+        return ir.Constant(ir.IntType(64), sig.args[0].lane.width)
+
+    return types.intp(memory), generate
+
+
+@intrinsic
 def is_present(typingctx, view):
     """Whether an argument that may be left out was given."""
 
     def generate(context, builder, sig, args):
+        if isinstance(sig.args[0], Numbers):
+            return cgutils.is_not_null(builder, args[0])
         proxy = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
         return cgutils.is_not_null(builder, proxy.first)
 
@@ -170,6 +263,28 @@ def work_memory(typingctx, array):
         return builder.bitcast(data, vector_type(memory.lane).as_pointer())
 
     return memory(array), generate
+
+
+@intrinsic
+def numbers(typingctx, array):
+    """The numbers of a contiguous array."""
+    result = Numbers(array.dtype)
+
+    def generate(context, builder, sig, args):
+        return context.make_array(sig.args[0])(context, builder, args[0]).data
+
+    return result(array), generate
+
+
+@intrinsic
+def no_numbers(typingctx, dtype):
+    """Stands for an argument that was left out."""
+    result = Numbers(dtype.dtype)
+
+    def generate(context, builder, sig, args):
+        return context.get_constant_null(result)
+
+    return result(dtype), generate
 
 
 def _contiguous_array(context, builder, array_type, data, length):
@@ -209,21 +324,6 @@ def array_at(typingctx, header, index, dtype):
         return _contiguous_array(context, builder, array, data, length)
 
     return array(types.int64, types.intp, dtype), generate
-
-
-@intrinsic
-def flat(typingctx, array):
-    """A contiguous array of any dimension as one of a single dimension, without a copy."""
-    result = types.Array(array.dtype, 1, "C")
-
-    def generate(context, builder, sig, args):
-        source = context.make_array(sig.args[0])(context, builder, args[0])
-        length = ir.Constant(ir.IntType(64), 1)
-        for extent in cgutils.unpack_tuple(builder, source.shape):
-            length = builder.mul(length, extent)
-        return _contiguous_array(context, builder, result, source.data, length)
-
-    return result(array), generate
 
 
 @intrinsic

@@ -83,6 +83,11 @@ def clear(argument, count) -> None:
     argument[:count] = 0.0
 
 
+def part(memory, start):
+    """An array's entries, or work memory's rows, from one on."""
+    return memory[start:]
+
+
 def present(argument) -> bool:
     """Whether an argument that may be left out was given."""
     return len(argument) > 0
@@ -94,7 +99,7 @@ def install(exact, fast) -> None:
     from numba.extending import overload, register_jitable
 
     from . import lanes as L
-    from . import memory
+    from . import memory as M
 
     def is_lane(x):
         return isinstance(x, L.Lane)
@@ -167,8 +172,8 @@ def install(exact, fast) -> None:
 
     @overload(clear, jit_options=fast, strict=False)
     def _clear(argument, count):
-        if isinstance(argument, (memory.StateView, memory.WorkMemory)):
-            return lambda argument, count: memory.clear_entries(argument, count)
+        if isinstance(argument, M.MEMORY):
+            return lambda argument, count: M.clear_entries(argument, count)
 
         def array(argument, count):
             for i in range(count):
@@ -176,10 +181,16 @@ def install(exact, fast) -> None:
 
         return array
 
+    @overload(part, jit_options=fast, strict=False)
+    def _part(memory, start):
+        if isinstance(memory, M.MEMORY):
+            return lambda memory, start: M.entries_from(memory, start)
+        return lambda memory, start: memory[start:]
+
     @overload(present, jit_options=fast, strict=False)
     def _present(argument):
-        if isinstance(argument, memory.StateView):
-            return lambda argument: memory.is_present(argument)
+        if isinstance(argument, M.MEMORY):
+            return lambda argument: M.is_present(argument)
         return lambda argument: argument.size > 0
 
 

@@ -52,6 +52,14 @@ class Signature:
         return self.inputs + self.outputs
 
     @property
+    def staged(self) -> tuple[Argument, ...]:
+        """The outputs that are matrices.
+
+        They come to the kernel as zeros, and it writes the same entries of them for every state.
+        """
+        return tuple(a for a in self.outputs if len(a.shape) > 1)
+
+    @property
     def names(self) -> list[str]:
         """The names of all arguments in order."""
         return [*self.shared_names, *(a.name for a in self.states)]

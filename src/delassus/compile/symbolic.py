@@ -22,6 +22,12 @@ _SHAPES = {
     "v": ("nv",),
     "a": ("nv",),
     "tau": ("nv",),
+    "dq": ("nv",),
+    "dv": ("nv",),
+    "da": ("nv",),
+    "dtau": ("nv",),
+    "w": ("nv",),
+    "x": ("nv",),
     "external_forces": ("n_bodies", 6),
 }
 
@@ -46,15 +52,16 @@ def is_symbolic(x) -> bool:
 def trace(kernel, model, inputs, shared) -> list:
     """Run a kernel's source on symbols; outputs are SX, or arrays of SX beyond two dimensions."""
     arguments = kernel.signature.inputs
-    shapes = kernel.shapes(model, shared)
+    input_shapes, output_shapes = kernel.shapes(model, shared)
     states = [
-        _flat_symbols(a, x, shape) for a, x, shape in zip(arguments, inputs, shapes, strict=False)
+        _flat_symbols(a, x, shape)
+        for a, x, shape in zip(arguments, inputs, input_shapes, strict=True)
     ]
-    outputs = [np.empty(int(np.prod(shape)), object) for shape in shapes[len(states) :]]
+    outputs = [np.zeros(int(np.prod(shape)), object) for shape in output_shapes]
     work = np.empty(kernel.work(model.dimensions), object)
     arrays = model.arrays(np.dtype(np.float64))
     kernel.function(arrays, *shared, *states, *outputs, work)
-    return [_as_symbol(x, shape) for x, shape in zip(outputs, shapes[len(states) :], strict=True)]
+    return [_as_symbol(x, shape) for x, shape in zip(outputs, output_shapes, strict=True)]
 
 
 def _flat_symbols(a, x, shape) -> np.ndarray:

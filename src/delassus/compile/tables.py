@@ -35,9 +35,10 @@ class Tabulated:
     def __init__(self):
         self._tables: dict = {}
         self._making = threading.Lock()
-        # By kernel: the table with which it evaluates one state, and shapes of its arguments.
-        self.addresses: dict = {}
+        # By kernel: the shapes of its arguments; and what the evaluation of one state needs, the
+        # address of a table and the shapes of the outputs.
         self.argument_shapes: dict = {}
+        self.prepared: dict = {}
 
     def pack(self, dtype: np.dtype) -> tuple:
         """The arrays that kernels read, in one precision."""
@@ -53,19 +54,19 @@ class Tabulated:
             self._tables[dtype] = Table(self.pack(dtype), self.dimensions, np.empty(0, dtype))
         return self._tables[dtype]
 
-    def address_for(self, kernel) -> int:
+    def prepare(self, kernel, shared=()) -> int:
         """Address of the table for one state of doubles, with work memory of the kernel's own."""
         with self._making:
-            if kernel not in self.addresses:
+            if kernel not in self.prepared:
                 work = np.empty(kernel.work(self.dimensions))
                 table = Table(self._table(_DOUBLE).arrays, self.dimensions, work)
                 self._tables[kernel] = table  # keeps it alive
-                self.addresses[kernel] = table.address
-            return self.addresses[kernel]
+                self.prepared[kernel] = table.address, kernel.shapes(self, shared)[1]
+            return self.prepared[kernel][0]
 
     def __getstate__(self):
         state = self.__dict__.copy()
-        for name in ("_tables", "_making", "addresses", "argument_shapes"):
+        for name in ("_tables", "_making", "argument_shapes", "prepared"):
             del state[name]
         return state
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compile import clear, function, kernel, slots
+from ..compile import function, kernel, slots
 from ..model.model import Model
 from ..model.packed import ModelArrays
 from ..spatial.vectors import (
@@ -32,9 +32,8 @@ from ..spatial.vectors import (
     rotate,
     rotate_back,
     scale,
-    symmetric_times,
 )
-from .links import composite_times, place_and_span, put_rigid_inertia
+from .links import composite_times, place_and_span, rigid_inertia
 
 # A link's work memory: placement, inertia and Coriolis operator of its subtree, velocity.
 LINK = slots(R=9, p=3, I=6, h=3, B=9, l=3, omega=3, u=3)
@@ -51,15 +50,14 @@ DOF = slots(angular=3, linear=3, rate_angular=3, rate_linear=3)
 )
 def coriolis(model, q, v, C, work):
     """C(q, v) with C v + g(q) = b(q, v)"""
-    n, nv = len(model.links), len(model.armature)
+    n = len(model.links)
     dofs = n * LINK.size
-    clear(C, nv * nv)
     put3(work, LINK.omega, (0.0, 0.0, 0.0))
     put3(work, LINK.u, (0.0, 0.0, 0.0))
     for i in range(1, n):
         place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
         move_link(model.links[i], i, v, work, dofs)
-        coriolis_operator(model.links[i], i, work)
+        put_operator(model.links[i], i * LINK.size, work)
     for i in range(n - 1, 0, -1):
         link = model.links[i]
         for k in range(link.v, link.v + link.nv):
@@ -87,35 +85,38 @@ def move_link(link, i, v, work, dofs):
 
 
 @function
-def coriolis_operator(link, i, work):
-    """B11 = (w I + (w I)^T - (I w) x) / 2 + (h . u) 1 - u h^T and the momentum l of link i."""
-    at = i * LINK.size
+def put_operator(link, at, work):
+    """Inertia and Coriolis operator of one link."""
     R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
-    put_rigid_inertia(link, R, p, work, at + LINK.I, at + LINK.h)
-    inertia, h = get6(work, at + LINK.I), get3(work, at + LINK.h)
+    inertia, h = rigid_inertia(link, R, p)
     omega, u = get3(work, at + LINK.omega), get3(work, at + LINK.u)
-    x = cross(omega, (inertia[0], inertia[1], inertia[2]))
-    y = cross(omega, (inertia[1], inertia[3], inertia[4]))
-    z = cross(omega, (inertia[2], inertia[4], inertia[5]))
-    m = symmetric_times(inertia, omega)
+    B, momentum = coriolis_operator(inertia, h, link.mass, omega, u)
+    put6(work, at + LINK.I, inertia)
+    put3(work, at + LINK.h, h)
+    put9(work, at + LINK.B, B)
+    put3(work, at + LINK.l, momentum)
+
+
+@function
+def coriolis_operator(inertia, h, m, omega, u):
+    """B11 = -w x Sigma + (h . u) 1 - u h^T with Sigma = tr(I) / 2 - I, and the momentum l."""
+    half_trace = 0.5 * (inertia[0] + inertia[3] + inertia[5])
+    x = cross((half_trace - inertia[0], -inertia[1], -inertia[2]), omega)
+    y = cross((-inertia[1], half_trace - inertia[3], -inertia[4]), omega)
+    z = cross((-inertia[2], -inertia[4], half_trace - inertia[5]), omega)
     hu = dot(h, u)
-    xy, xz, yz = x[1] + y[0], x[2] + z[0], y[2] + z[1]
-    put9(
-        work,
-        at + LINK.B,
-        (
-            x[0] + hu - u[0] * h[0],
-            0.5 * (xy + m[2]) - u[0] * h[1],
-            0.5 * (xz - m[1]) - u[0] * h[2],
-            0.5 * (xy - m[2]) - u[1] * h[0],
-            y[1] + hu - u[1] * h[1],
-            0.5 * (yz + m[0]) - u[1] * h[2],
-            0.5 * (xz + m[1]) - u[2] * h[0],
-            0.5 * (yz - m[0]) - u[2] * h[1],
-            z[2] + hu - u[2] * h[2],
-        ),
+    B = (
+        x[0] - u[0] * h[0] + hu,
+        y[0] - u[0] * h[1],
+        z[0] - u[0] * h[2],
+        x[1] - u[1] * h[0],
+        y[1] - u[1] * h[1] + hu,
+        z[1] - u[1] * h[2],
+        x[2] - u[2] * h[0],
+        y[2] - u[2] * h[1],
+        z[2] - u[2] * h[2] + hu,
     )
-    put3(work, at + LINK.l, add_cross(scale(link.mass, u), omega, h))
+    return B, add_cross(scale(m, u), omega, h)
 
 
 @function

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compile import clear, function, kernel, slots
+from ..compile import function, kernel, slots
 from ..model.model import Model
 from ..model.packed import ModelArrays
 from ..spatial.vectors import add, add6, dot, get3, get6, get9, put3, put6
-from .links import composite_times, place_and_span, put_rigid_inertia
+from .links import composite_times, place_and_span, rigid_inertia
 
 # A link's work memory: placement, then inertia of its subtree. A degree of freedom's: its column S.
 LINK = slots(R=9, p=3, I=6, h=3)
@@ -29,7 +29,6 @@ DOF = slots(angular=3, linear=3)
 def crba(model, q, M, work):
     """M(q), both triangles"""
     dofs = len(model.links) * LINK.size
-    clear(M, len(model.armature) * len(model.armature))
     composite_inertias(model, q, work, dofs)
     for i in range(len(model.links) - 1, 0, -1):
         link = model.links[i]
@@ -46,7 +45,9 @@ def composite_inertias(model, q, work, dofs):
     for i in range(1, n):
         at = i * LINK.size
         R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
-        put_rigid_inertia(model.links[i], R, p, work, at + LINK.I, at + LINK.h)
+        inertia, h = rigid_inertia(model.links[i], R, p)
+        put6(work, at + LINK.I, inertia)
+        put3(work, at + LINK.h, h)
     for i in range(n - 1, 0, -1):
         at, parent = i * LINK.size, model.links[i].parent * LINK.size
         if parent > 0:

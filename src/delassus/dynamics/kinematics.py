@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compile import clear, function, kernel, slots
+from ..compile import function, kernel, slots
 from ..model.model import Model
 from ..model.packed import ModelArrays
 from ..spatial.vectors import (
@@ -96,7 +96,6 @@ def jacobian(model, choice, q, J, work):
     """J(q) of one frame, linear rows first; zero but at joints that carry the frame"""
     frame, reference = model.frames[choice[0]], choice[1]
     nv, columns = len(model.armature), len(model.links) * LINK.size
-    clear(J, 6 * nv)
     start_at_origin(work)
     for i in range(1, frame.link + 1):
         if frame.link <= model.links[i].last_link:

@@ -23,7 +23,6 @@ from ..spatial.vectors import (
     get6,
     get9,
     put3,
-    put6,
     put9,
     rotate,
     rotate_symmetric,
@@ -138,8 +137,7 @@ def composite_times(inertia, h, m, angular, linear):
 
 
 @function
-def put_rigid_inertia(link, R, p, work, inertia_at, h_at):
-    """Store a link's inertia about the tree's origin, and mass times centre of mass."""
+def rigid_inertia(link, R, p):
+    """A link's inertia about the tree's origin, and mass times centre of mass."""
     x = add(p, rotate(R, get3(link.center, 0)))
-    put6(work, inertia_at, moved_inertia(central_inertia(link, R), link.mass, x))
-    put3(work, h_at, scale(link.mass, x))
+    return moved_inertia(central_inertia(link, R), link.mass, x), scale(link.mass, x)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compile import function, kernel, slots
+from ..compile import function, kernel, part, slots
 from ..errors import UnknownNameError
 from ..model.model import Model
 from ..model.packed import ModelArrays
@@ -33,103 +33,115 @@ from .articulated import keep_remainder, pass_remainder, project, put_rigid_body
 from .cholesky import cholesky_inverse
 from .links import place_and_span
 
-# A link's work memory: placement and articulated inertia.
+# A link's work memory: placement and articulated inertia. A degree of freedom's: projections of it.
 LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3)
-# A degree of freedom's: projections of the articulated inertia, its column of F, and that column at
-# the nearest fork.
-DOF = slots(
-    angular=3, linear=3, U_angular=3, U_linear=3, D_inverse=1,
-    F_angular=3, F_linear=3, fork_angular=3, fork_linear=3,
-)  # fmt: skip
+DOF = slots(angular=3, linear=3, U_angular=3, U_linear=3, D_inverse=1)
+# A degree of freedom's column of F, and that column at the nearest fork.
+UNIT = slots(F_angular=3, F_linear=3, fork_angular=3, fork_linear=3)
 # A column of X.
 MOTION = slots(angular=3, linear=3)
+
+
+def response_work(n: dict[str, int]) -> int:
+    """Work memory of `respond_to_unit_forces`."""
+    return n["nv"] * (UNIT.size + n["nv"] + n["n_branches"] * MOTION.size)
 
 
 @kernel(
     ModelArrays,
     inputs={"q": "nq"},
     outputs={"inverse": "nv nv"},
-    work=lambda n: (
-        n["n_links"] * LINK.size
-        + n["nv"] * DOF.size
-        + n["nv"] * n["nv"]
-        + n["n_branches"] * n["nv"] * MOTION.size
-    ),
+    work=lambda n: n["n_links"] * LINK.size + n["nv"] * DOF.size + response_work(n),
     label="inverse_mass_matrix",
 )
 def minverse(model, q, inverse, work):
     """M(q)^-1, both triangles"""
     n, nv = len(model.links), len(model.armature)
     dofs = n * LINK.size
-    rows = dofs + nv * DOF.size
-    motions = rows + nv * nv
     for i in range(1, n):
         place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
     for i in range(1, n):
         put_rigid_body(model.links[i], i * LINK.size, work)
     for i in range(n - 1, 0, -1):
-        link = model.links[i]
-        for k in range(link.v + link.nv - 1, link.v - 1, -1):
-            eliminate(model, i, k, work, dofs, rows)
-        if link.fork > 0 and link.fork == link.parent and not link.leads_to_fork:
-            keep_at_fork(link, work, dofs)
-    for i in range(1, n):
-        link = model.links[i]
-        for k in range(link.v, link.v + link.nv):
-            respond(model, link, k, inverse, work, dofs, rows, motions)
+        articulate(model, i, work, dofs)
+    rest = part(work, dofs + nv * DOF.size)
+    respond_to_unit_forces(model, inverse, part(work, dofs), DOF.size, rest)
 
 
 @function
-def eliminate(model, i, k, work, dofs, rows):
-    """Eliminate degree of freedom k of link i, for unit forces of it and of its descendants."""
-    link, nv = model.links[i], len(model.armature)
-    at, dof = i * LINK.size, dofs + k * DOF.size
-    project(model, link, k, at, work, dof)
-    s_angular, s_linear = get3(work, dof + DOF.angular), get3(work, dof + DOF.linear)
-    D_inverse = work[dof + DOF.D_inverse]
-    g_angular = scale(D_inverse, get3(work, dof + DOF.U_angular))
-    g_linear = scale(D_inverse, get3(work, dof + DOF.U_linear))
+def articulate(model, i, work, dofs):
+    """Project the articulated inertia of link i through its joint, and give the parent the rest."""
+    link, at = model.links[i], i * LINK.size
+    for k in range(link.v + link.nv - 1, link.v - 1, -1):
+        dof = dofs + k * DOF.size
+        project(model, link, k, at, work, dof)
+        if k > link.v:
+            keep_remainder(at, work, dof)
+        elif link.parent > 0:
+            pass_remainder(model, link, at, link.parent * LINK.size, work, dof)
+
+
+@function
+def respond_to_unit_forces(model, inverse, dofs, dof_size, work):
+    """M^-1 from the projections of articulated inertias, which the records `dofs` start with."""
+    n, nv = len(model.links), len(model.armature)
+    rows = nv * UNIT.size
+    motions = rows + nv * nv
+    for i in range(n - 1, 0, -1):
+        link = model.links[i]
+        for k in range(link.v + link.nv - 1, link.v - 1, -1):
+            push(link, nv, k, dofs, k * dof_size, work, rows)
+        if link.fork > 0 and link.fork == link.parent and not link.leads_to_fork:
+            keep_at_fork(link, work)
+    for i in range(1, n):
+        link = model.links[i]
+        for k in range(link.v, link.v + link.nv):
+            respond(model, link, k, inverse, dofs, k * dof_size, work, rows, motions)
+
+
+@function
+def push(link, nv, k, dofs, dof, work, rows):
+    """What unit forces of degree of freedom k, and of those it carries, leave on its parent."""
+    s_angular, s_linear = get3(dofs, dof + DOF.angular), get3(dofs, dof + DOF.linear)
+    D_inverse = dofs[dof + DOF.D_inverse]
+    g_angular = scale(D_inverse, get3(dofs, dof + DOF.U_angular))
+    g_linear = scale(D_inverse, get3(dofs, dof + DOF.U_linear))
     work[rows + k * nv + k] = D_inverse
-    put3(work, dof + DOF.F_angular, g_angular)
-    put3(work, dof + DOF.F_linear, g_linear)
+    put3(work, k * UNIT.size + UNIT.F_angular, g_angular)
+    put3(work, k * UNIT.size + UNIT.F_linear, g_linear)
     if link.leads_to_fork:
         for j in range(link.end_v, link.tree_end_v):
             work[rows + k * nv + j] = 0.0
     for j in range(k + 1, link.end_v):
-        other = dofs + j * DOF.size
-        F_angular, F_linear = get3(work, other + DOF.F_angular), get3(work, other + DOF.F_linear)
+        at = j * UNIT.size
+        F_angular, F_linear = get3(work, at + UNIT.F_angular), get3(work, at + UNIT.F_linear)
         u = -(dot(s_angular, F_angular) + dot(s_linear, F_linear))
         work[rows + k * nv + j] = u * D_inverse
-        put3(work, other + DOF.F_angular, add_scaled(F_angular, u, g_angular))
-        put3(work, other + DOF.F_linear, add_scaled(F_linear, u, g_linear))
-    if k > link.v:
-        keep_remainder(at, work, dof)
-    elif link.parent > 0:
-        pass_remainder(model, link, at, link.parent * LINK.size, work, dof)
+        put3(work, at + UNIT.F_angular, add_scaled(F_angular, u, g_angular))
+        put3(work, at + UNIT.F_linear, add_scaled(F_linear, u, g_linear))
 
 
 @function
-def keep_at_fork(link, work, dofs):
+def keep_at_fork(link, work):
     """Keep the forces that unit forces of this chain leave on the fork that it hangs on."""
     for k in range(link.v, link.end_v):
-        dof = dofs + k * DOF.size
-        put3(work, dof + DOF.fork_angular, get3(work, dof + DOF.F_angular))
-        put3(work, dof + DOF.fork_linear, get3(work, dof + DOF.F_linear))
+        at = k * UNIT.size
+        put3(work, at + UNIT.fork_angular, get3(work, at + UNIT.F_angular))
+        put3(work, at + UNIT.fork_linear, get3(work, at + UNIT.F_linear))
 
 
 @function
-def respond(model, link, k, inverse, work, dofs, rows, motions):
+def respond(model, link, k, inverse, dofs, dof, work, rows, motions):
     """Row k of the inverse from the diagonal on, and the motion that the link passes on."""
     nv = len(model.armature)
     is_first = k == link.v
     branch = model.links[link.parent].branch if is_first else link.branch
     source = motions + branch * nv * MOTION.size
     target = motions + link.branch * nv * MOTION.size
-    dof = dofs + k * DOF.size
-    s_angular, s_linear = get3(work, dof + DOF.angular), get3(work, dof + DOF.linear)
-    D_inverse = work[dof + DOF.D_inverse]
-    g_angular = scale(-D_inverse, get3(work, dof + DOF.U_angular))
-    g_linear = scale(-D_inverse, get3(work, dof + DOF.U_linear))
+    s_angular, s_linear = get3(dofs, dof + DOF.angular), get3(dofs, dof + DOF.linear)
+    D_inverse = dofs[dof + DOF.D_inverse]
+    g_angular = scale(-D_inverse, get3(dofs, dof + DOF.U_angular))
+    g_linear = scale(-D_inverse, get3(dofs, dof + DOF.U_linear))
     if link.parent == 0 and is_first:  # nothing moves before the root's first degree of freedom
         for j in range(k, link.end_v):
             x = work[rows + k * nv + j]
@@ -155,13 +167,12 @@ def respond(model, link, k, inverse, work, dofs, rows, motions):
             put_pair(inverse, nv, k, j, x)
     if not link.leads_to_fork:
         fork = motions + model.links[link.fork].branch * nv * MOTION.size
-        F_angular, F_linear = get3(work, dof + DOF.fork_angular), get3(work, dof + DOF.fork_linear)
+        at = k * UNIT.size
+        F_angular, F_linear = get3(work, at + UNIT.fork_angular), get3(work, at + UNIT.fork_linear)
         for j in range(link.end_v, link.tree_end_v):
             at = fork + j * MOTION.size
             angular, linear = get3(work, at + MOTION.angular), get3(work, at + MOTION.linear)
             put_pair(inverse, nv, k, j, -(dot(F_angular, angular) + dot(F_linear, linear)))
-    for j in range(link.tree_end_v, nv):
-        put_pair(inverse, nv, k, j, 0.0)
 
 
 @function

@@ -15,8 +15,8 @@ from ..spatial.groups import (
     translation_exp,
     translation_log,
 )
-from ..spatial.quaternions import conjugate, get4, multiply, put4, rotation, unit
-from ..spatial.vectors import add, get3, put3, rotate, rotate_back, subtract
+from ..spatial.quaternions import conjugate, multiply, rotation, unit
+from ..spatial.vectors import add, get3, get4, put3, put4, rotate, rotate_back, subtract
 from .packed import FREE, PLANAR, SPHERICAL, ModelArrays
 
 

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from ..compile import Tabulated
 from ..errors import UnknownNameError
 from ..spatial.transform import Transform
-from . import configuration, packed, show
+from . import configuration, configuration_derivatives, packed, show
+from .configuration_derivatives import DifferenceDerivatives, IntegrateDerivatives
 from .constraints import Constraint
 from .elements import WORLD, Body, Frame, Joint, Shape
 from .names import closest
@@ -129,6 +130,26 @@ class Model(Tabulated):
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, threads=None, out=None) -> np.ndarray:
         """The velocity that leads from q0 to q1 in one unit of time."""
         return configuration.difference(self, (q0, q1), out, threads)
+
+    def integrate_derivatives(
+        self, q: ArrayLike, v: ArrayLike, *, threads=None, out=None
+    ) -> IntegrateDerivatives:
+        """integrate(q (+) x, v + y) = integrate(q, v) (+) (dq x + dv y) for small x and y.
+
+        q (+) x stands for integrate(q, x): changes of configurations are velocities.
+        """
+        outputs = configuration_derivatives.integrate_derivatives(self, (q, v), out, threads)
+        return IntegrateDerivatives(*outputs)
+
+    def difference_derivatives(
+        self, q0: ArrayLike, q1: ArrayLike, *, threads=None, out=None
+    ) -> DifferenceDerivatives:
+        """difference(q0 (+) x, q1 (+) y) = difference(q0, q1) + dq0 x + dq1 y for small x and y.
+
+        q (+) x stands for integrate(q, x): changes of configurations are velocities.
+        """
+        outputs = configuration_derivatives.difference_derivatives(self, (q0, q1), out, threads)
+        return DifferenceDerivatives(*outputs)
 
     def normalize(self, q: ArrayLike, *, threads=None, out=None) -> np.ndarray:
         """q with its quaternions scaled to unit length."""

@@ -58,13 +58,34 @@ def cotangent_remainder(square):
     half = 0.5 * sqrt(safe)
     s, c = sincos(half)
     z = square
-    series = (
-        1.0
-        + z
-        / 60.0
-        * (1.0 + z / 42.0 * (1.0 + z / 40.0 * (1.0 + z * (10.0 / 396.0) * (1.0 + z * 0.02533))))
-    ) / 12.0
+    tail = 1.0 + z * (5.0 / 198.0) * (1.0 + z * (691.0 / 27300.0) * (1.0 + z * (35.0 / 1382.0)))
+    series = (1.0 + z / 60.0 * (1.0 + z / 42.0 * (1.0 + z / 40.0 * tail))) / 12.0
     return select(square < _SMALL, series, (1.0 - half * c / s) / safe)
+
+
+@function
+def exp_terms(square):
+    """sin(t) / t, (1 - cos(t)) / t^2, (t - sin(t)) / t^3, and their derivatives in t^2."""
+    z, is_small, safe = square, square < _SMALL, _safe(square)
+    a, b, c = sine_ratio(z), cosine_ratio(z), sine_remainder(z)
+    tail = 1.0 - z * (2.0 / 135.0) * (1.0 - z * (5.0 / 528.0) * (1.0 - z * (3.0 / 455.0)))
+    series = (1.0 - z / 15.0 * (1.0 - z * (3.0 / 112.0) * tail)) / -24.0
+    db = select(is_small, series, 0.5 * (a - 2.0 * b) / safe)
+    tail = 1.0 - z * (2.0 / 165.0) * (1.0 - z * (5.0 / 624.0) * (1.0 - z / 175.0))
+    series = (1.0 - z / 21.0 * (1.0 - z / 48.0 * tail)) / -120.0
+    dc = select(is_small, series, 0.5 * (b - 3.0 * c) / safe)
+    return a, b, c, 0.5 * (c - b), db, dc
+
+
+@function
+def log_terms(square):
+    """(1 - (t/2) cot(t/2)) / t^2, and its derivative in t^2."""
+    z, d = square, cotangent_remainder(square)
+    tail = 1.0 + z * (21.0 / 691.0) * (1.0 + z * (3617.0 / 122400.0))
+    tail = 1.0 + z * (10.0 / 297.0) * (1.0 + z * (691.0 / 21840.0) * tail)
+    series = (1.0 + z / 21.0 * (1.0 + z * (3.0 / 80.0) * tail)) / 720.0
+    closed = (0.125 - 1.5 * d + 0.5 * z * d * d) / _safe(z)
+    return d, select(z < _SMALL, series, closed)
 
 
 @function

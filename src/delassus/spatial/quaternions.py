@@ -47,18 +47,3 @@ def unit(a):
     """a scaled to unit length."""
     k = 1.0 / sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
     return (k * a[0], k * a[1], k * a[2], k * a[3])
-
-
-@function
-def get4(a, i):
-    """Four numbers from i on."""
-    return (a[i], a[i + 1], a[i + 2], a[i + 3])
-
-
-@function
-def put4(a, i, x):
-    """Store four numbers from i on."""
-    a[i] = x[0]
-    a[i + 1] = x[1]
-    a[i + 2] = x[2]
-    a[i + 3] = x[3]

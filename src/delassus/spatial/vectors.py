@@ -33,6 +33,18 @@ def add_scaled(a, s, b):
 
 
 @function
+def scale4(s, a):
+    """s a for four numbers"""
+    return (s * a[0], s * a[1], s * a[2], s * a[3])
+
+
+@function
+def add_scaled4(a, s, b):
+    """a + s b for four numbers"""
+    return (a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2], a[3] + s * b[3])
+
+
+@function
 def dot(a, b):
     """a . b"""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -193,6 +205,12 @@ def get3(a, i):
 
 
 @function
+def get4(a, i):
+    """Four numbers from i on."""
+    return (a[i], a[i + 1], a[i + 2], a[i + 3])
+
+
+@function
 def get6(a, i):
     """Six numbers from i on."""
     return (a[i], a[i + 1], a[i + 2], a[i + 3], a[i + 4], a[i + 5])
@@ -220,6 +238,15 @@ def put3(a, i, x):
     a[i] = x[0]
     a[i + 1] = x[1]
     a[i + 2] = x[2]
+
+
+@function
+def put4(a, i, x):
+    """Store four numbers from i on."""
+    a[i] = x[0]
+    a[i + 1] = x[1]
+    a[i + 2] = x[2]
+    a[i + 3] = x[3]
 
 
 @function
