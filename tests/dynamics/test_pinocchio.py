@@ -14,6 +14,7 @@ ROBOTS = dl.robots.path("panda").parents[2]
 FILES = sorted(str(p.relative_to(ROBOTS)) for p in ROBOTS.rglob("*.urdf"))
 UNREADABLE = {"falcon_description/urdf/falcon.urdf", "ur_description/urdf/ur3.urdf"}
 TOLERANCE = 1e-10
+DERIVATIVE_TOLERANCE = 1e-9
 
 pytestmark = pytest.mark.filterwarnings("ignore::delassus.ModelFileWarning")
 
@@ -41,6 +42,7 @@ def test_robot_agrees(file, floating):
     states = random_states(model, 1, 3)
     check_dynamics(model, peer, *states)
     check_kinematics(model, peer, *states)
+    check_derivatives(model, peer, *states)
 
 
 def check_dynamics(model, peer, q, v, a):
@@ -71,6 +73,37 @@ def check_dynamics(model, peer, q, v, a):
     assert relative(inverse, expected_inverse) < max(TOLERANCE, peers_error)
     own_error = relative(inverse @ M, np.broadcast_to(np.eye(model.nv), M.shape))
     assert own_error < max(TOLERANCE, 10 * peers_error)
+
+
+def check_derivatives(model, peer, q, v, a):
+    m, d = peer.model, peer.data
+    states = list(zip(peer.configuration(q), peer.velocity(v), peer.velocity(a), strict=True))
+
+    def stacked(f, *names):
+        """Results of Pinocchio's for all states; of the symmetric last one it fills a triangle."""
+        rows = []
+        for state in states:
+            f(m, d, *state)
+            matrices = [getattr(d, name).copy() for name in names]
+            matrices[-1] = np.triu(matrices[-1]) + np.triu(matrices[-1], 1).T
+            rows.append(matrices)
+        return [peer.from_matrix(np.array(x)) for x in zip(*rows, strict=True)]
+
+    names = ("dtau_dq", "dtau_dv", "M")
+    inverse = dl.inverse_dynamics_derivatives(model, q, v, a)
+    for found, expected in zip(inverse, stacked(pin.computeRNEADerivatives, *names), strict=True):
+        scale = max(np.abs(expected).max(), np.abs(inverse.da).max())  # may vanish itself
+        assert np.abs(found - expected).max() < DERIVATIVE_TOLERANCE * scale
+    M = inverse.da
+    if np.linalg.cond(M).max() > 1e15:
+        return
+    forward = dl.forward_dynamics_derivatives(model, q, v, a)
+    peers = stacked(pin.computeABADerivatives, "ddq_dq", "ddq_dv", "Minv")
+    # Where Pinocchio's own inverse has lost digits, its derivatives have lost as many.
+    peers_error = relative(peers[-1] @ M, np.broadcast_to(np.eye(model.nv), M.shape))
+    for found, expected in zip(forward, peers, strict=True):
+        tolerance = max(DERIVATIVE_TOLERANCE, peers_error)
+        assert np.abs(found - expected).max() < tolerance * max(np.abs(expected).max(), 1.0)
 
 
 def check_kinematics(model, peer, q, v, a):

@@ -1,7 +1,7 @@
 """How the motion of links varies with each degree of freedom, in world axes (see `links`).
 
 Moving degree of freedom j turns and shifts all that it carries as one rigid body. Seen from a link
-i among them, velocity and acceleration then vary only because the link before j does not move along:
+i among them, velocity and acceleration vary only because the link before j does not move along:
 
     dv_i/dq_j = Psi_j                     Psi_j = v_p x S_j, p the link before j
     da_i/dq_j = Phi_j - v_i x Psi_j       Phi_j = a_p x S_j + v_p x Psi_j

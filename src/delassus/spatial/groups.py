@@ -91,10 +91,10 @@ def log_terms(square):
 @function
 def quaternion_exp(w):
     """The unit quaternion of a rotation vector."""
-    square = dot(w, w)
-    k = 0.5 * sine_ratio(0.25 * square)
-    _, c = sincos(0.5 * sqrt(square))
-    return (k * w[0], k * w[1], k * w[2], c)
+    z = 0.25 * dot(w, w)
+    k = 0.5 * sine_ratio(z)
+    # The cosine as 1 - (1 - cos): a square root would have no derivative at zero.
+    return (k * w[0], k * w[1], k * w[2], 1.0 - z * cosine_ratio(z))
 
 
 @function
