@@ -97,3 +97,12 @@ def relative(x, reference):
     if reference.size == 0:
         return 0.0 if x.shape == reference.shape else np.inf
     return np.abs(x - reference).max() / max(np.abs(reference).max(), 1e-12)
+
+
+def unrelated(model):
+    """Pairs of degrees of freedom that neither share a joint nor carry one another."""
+    carried = np.eye(model.nv, dtype=bool)
+    for k, before in enumerate(model.arrays(np.dtype(float)).dof_parent):
+        if before >= 0:
+            carried[k] |= carried[before]
+    return ~(carried | carried.T)

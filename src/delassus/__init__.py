@@ -10,6 +10,12 @@ from .dynamics.aba_derivatives import (
     ForwardDynamicsDerivatives,
     forward_dynamics_derivatives,
 )
+from .dynamics.aba_products import (
+    ForwardDynamicsVJP,
+    forward_dynamics_jvp,
+    forward_dynamics_vjp,
+    inverse_mass_matrix_product,
+)
 from .dynamics.centroidal import center_of_mass, centroidal_momentum_matrix
 from .dynamics.coriolis import coriolis_matrix
 from .dynamics.crba import mass_matrix
@@ -21,6 +27,13 @@ from .dynamics.kinematics import (
     frame_jacobian,
     frame_velocity,
 )
+from .dynamics.kinematics_derivatives import (
+    FrameAccelerationDerivatives,
+    FrameVelocityDerivatives,
+    frame_acceleration_derivatives,
+    frame_velocity_derivatives,
+)
+from .dynamics.mass_products import mass_matrix_product, mass_matrix_product_derivative
 from .dynamics.minverse import inverse_mass_matrix
 from .dynamics.passive import passive_forces
 from .dynamics.regressor import inertial_parameters, inverse_dynamics_regressor
@@ -29,6 +42,7 @@ from .dynamics.rnea_derivatives import (
     InverseDynamicsDerivatives,
     inverse_dynamics_derivatives,
 )
+from .dynamics.rnea_products import InverseDynamicsVJP, inverse_dynamics_jvp, inverse_dynamics_vjp
 from .errors import (
     DataTypeError,
     DelassusError,
@@ -77,6 +91,9 @@ __all__ = [
     "FileFormatError",
     "Fixed",
     "ForwardDynamicsDerivatives",
+    "ForwardDynamicsVJP",
+    "FrameAccelerationDerivatives",
+    "FrameVelocityDerivatives",
     "Free",
     "Gear",
     "Helical",
@@ -84,6 +101,7 @@ __all__ = [
     "Inertia",
     "IntegrateDerivatives",
     "InverseDynamicsDerivatives",
+    "InverseDynamicsVJP",
     "MissingDependencyError",
     "MissingFileError",
     "Model",
@@ -111,19 +129,28 @@ __all__ = [
     "coriolis_matrix",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_jvp",
+    "forward_dynamics_vjp",
     "forward_kinematics",
     "frame_acceleration",
+    "frame_acceleration_derivatives",
     "frame_jacobian",
     "frame_velocity",
+    "frame_velocity_derivatives",
     "gravity_forces",
     "inertial_parameters",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
+    "inverse_dynamics_jvp",
     "inverse_dynamics_regressor",
+    "inverse_dynamics_vjp",
     "inverse_mass_matrix",
+    "inverse_mass_matrix_product",
     "kinetic_energy",
     "load",
     "mass_matrix",
+    "mass_matrix_product",
+    "mass_matrix_product_derivative",
     "mujoco",
     "operation_count",
     "passive_forces",

@@ -75,11 +75,11 @@ def test_wrong_results_fail_loudly(tmp_path, monkeypatch, capsys):
 
 
 def test_no_benchmark_without_compilation(monkeypatch, capsys):
-    monkeypatch.setattr("delassus.benchmarks.tree.is_compiled", lambda: False)
+    monkeypatch.setattr("delassus.benchmarks.runner.is_compiled", lambda: False)
     assert main(["bench"]) == 2
     assert "DELASSUS_COMPILE=0" in capsys.readouterr().err
 
 
 def test_defaults_are_those_of_a_full_run():
     assert Settings().states == 4096
-    assert list(BENCHMARKS) == ["tree"]
+    assert list(BENCHMARKS) == ["tree", "seed-004"]

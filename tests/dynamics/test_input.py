@@ -36,10 +36,51 @@ CALLS = {
         lambda m, **k: dl.frame_acceleration(m, frame="f1", **k),
         {"q": Q, "v": V, "a": A},
     ),
+    "inverse_dynamics_derivatives": (
+        dl.inverse_dynamics_derivatives,
+        {"q": Q, "v": V, "a": A, "external_forces": FORCES},
+    ),
+    "forward_dynamics_derivatives": (
+        dl.forward_dynamics_derivatives,
+        {"q": Q, "v": V, "tau": A, "external_forces": FORCES},
+    ),
+    "inverse_dynamics_jvp": (
+        dl.inverse_dynamics_jvp,
+        {"q": Q, "v": V, "a": A, "dq": A, "dv": A, "da": A, "external_forces": FORCES},
+    ),
+    "inverse_dynamics_vjp": (
+        dl.inverse_dynamics_vjp,
+        {"q": Q, "v": V, "a": A, "w": A, "external_forces": FORCES},
+    ),
+    "forward_dynamics_jvp": (
+        dl.forward_dynamics_jvp,
+        {"q": Q, "v": V, "tau": A, "dq": A, "dv": A, "dtau": A, "external_forces": FORCES},
+    ),
+    "forward_dynamics_vjp": (
+        dl.forward_dynamics_vjp,
+        {"q": Q, "v": V, "tau": A, "w": A, "external_forces": FORCES},
+    ),
+    "mass_matrix_product": (dl.mass_matrix_product, {"q": Q, "x": V}),
+    "inverse_mass_matrix_product": (dl.inverse_mass_matrix_product, {"q": Q, "x": V}),
+    "mass_matrix_product_derivative": (dl.mass_matrix_product_derivative, {"q": Q, "x": V}),
+    "inverse_dynamics_regressor": (dl.inverse_dynamics_regressor, {"q": Q, "v": V, "a": A}),
+    "frame_velocity_derivatives": (
+        lambda m, **k: dl.frame_velocity_derivatives(m, frame="f1", **k),
+        {"q": Q, "v": V},
+    ),
+    "frame_acceleration_derivatives": (
+        lambda m, **k: dl.frame_acceleration_derivatives(m, frame="f1", **k),
+        {"q": Q, "v": V, "a": A},
+    ),
     "integrate": (lambda m, **k: m.integrate(**k), {"q": Q, "v": V}),
     "difference": (lambda m, **k: m.difference(**k), {"q0": Q, "q1": Q}),
     "normalize": (lambda m, **k: m.normalize(**k), {"q": Q}),
+    "integrate_derivatives": (lambda m, **k: m.integrate_derivatives(**k), {"v": V, "q": Q}),
+    "difference_derivatives": (lambda m, **k: m.difference_derivatives(**k), {"q0": Q, "q1": Q}),
 }
+METHODS = ("integrate", "difference", "normalize")
+# Results that do not depend on every number of the first argument, in every entry.
+PARTIAL = ("passive_forces", "normalize")
 ARGUMENTS = [(name, argument) for name, (_, given) in CALLS.items() for argument in given]
 each_argument = pytest.mark.parametrize(("name", "argument"), ARGUMENTS)
 each_function = pytest.mark.parametrize("name", CALLS)
@@ -103,8 +144,8 @@ def test_wrong_types(name, argument, wrong):
 def test_wrong_model(name):
     f, given = CALLS[name]
     for wrong in (None, "panda", 3):
-        if name in ("integrate", "difference", "normalize"):
-            return  # methods of the model
+        if name.startswith(METHODS):
+            return  # of the model
         with pytest.raises(dl.DataTypeError, match="expected a Model"):
             f(wrong, **given)
 
@@ -128,7 +169,7 @@ def test_not_finite_numbers_come_out_as_not_finite(name):
         found = call(name, **{argument: x})
         for e, r in zip(_arrays(expected), _arrays(found), strict=True):
             assert np.array_equal(np.delete(r, 2, 0), np.delete(e, 2, 0))
-            if name not in ("passive_forces", "normalize"):  # may not depend on every coordinate
+            if name not in PARTIAL:
                 assert not np.isfinite(r[2]).all()
 
 
@@ -145,13 +186,14 @@ def test_wrong_threads(name, threads):
 
 @each_function
 def test_wrong_out(name):
-    if name == "forward_kinematics":
+    found = call(name)
+    if isinstance(found, tuple):
         with pytest.raises(dl.DelassusError, match="out for"):
-            call(name, out=dl.Placements(np.empty(3), np.empty(3)))
+            call(name, out=type(found)(*(np.empty(3) for _ in found)))
         with pytest.raises(dl.DelassusError, match="out"):
             call(name, out=np.empty(3))
         return
-    good = np.zeros_like(call(name))
+    good = np.zeros_like(found)
     with pytest.raises(dl.ShapeError, match=r"out for .* must have shape"):
         call(name, out=np.empty((*good.shape, 1)))
     with pytest.raises(dl.DataTypeError, match="floating-point"):

@@ -11,12 +11,12 @@ import numpy as np
 import delassus
 
 from ..model.model import Model
+from .algorithms import FORWARD_DYNAMICS, INVERSE_DYNAMICS
 from .machine import processor
 from .pinocchio_peer import PinocchioPeer, load_pair, pinocchio
 from .progress import Job, run_jobs
 from .report import Column, Table
 from .settings import Settings
-from .tree.algorithms import FORWARD_DYNAMICS, INVERSE_DYNAMICS
 from .tree.comparison import compare
 
 ROBOTS = ("panda", "hyq", "g1", "talos", "tiago")

@@ -15,6 +15,7 @@ class Settings:
     match_seconds: float = 0.6  # that all turns of all contestants take at least
     chain_states: int = 256  # in a batch of long chains
     chain_lengths: tuple[int, ...] = (10, 30, 100, 300, 1000)
+    difference_states: int = 256  # in a batch of finite differences
     memory_states: int = 1_000_000
     seed: int = 0
 
@@ -28,5 +29,6 @@ class Settings:
             match_seconds=0.0,
             chain_states=64,
             chain_lengths=(100, 1000),
+            difference_states=64,
             memory_states=100_000,
         )

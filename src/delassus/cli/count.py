@@ -6,7 +6,15 @@ import argparse
 
 from .models import add_model_arguments, find_model
 
-_ALGORITHMS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_mass_matrix")
+_ALGORITHMS = (
+    "inverse_dynamics",
+    "forward_dynamics",
+    "mass_matrix",
+    "inverse_mass_matrix",
+    "coriolis_matrix",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+)
 _KINDS = ("add", "mul", "div", "sqrt", "trig", "total")
 
 

@@ -56,6 +56,25 @@ def atan2(y, x):
     return math.atan2(y, x)
 
 
+def exp(x):
+    """e to the power of x, infinity where that is too large."""
+    if _is_symbol(x):
+        return _casadi().exp(x)
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
+def log(x):
+    """Natural logarithm of x, NaN for a negative one."""
+    if _is_symbol(x):
+        return _casadi().log(x)
+    if x == 0.0:
+        return -math.inf
+    return math.nan if x < 0.0 else math.log(x)
+
+
 def select(condition, x, y):
     """x where the condition holds, y elsewhere; both are evaluated."""
     if _is_symbol(condition):
@@ -157,6 +176,24 @@ def install(exact, fast) -> None:
             return angle
 
         return lane
+
+    def overload_lane_by_lane(operation, library_function):
+        @overload(operation, jit_options=exact, strict=False)
+        def _operation(x):
+            if not is_lane(x):
+                return lambda x: library_function(x)
+            width = x.width
+
+            def lane(x):
+                result = x
+                for i in range(width):
+                    result = L.lane_set(result, i, library_function(L.lane_get(x, i)))
+                return result
+
+            return lane
+
+    overload_lane_by_lane(exp, math.exp)
+    overload_lane_by_lane(log, math.log)
 
     @overload(select, jit_options=fast, strict=False)
     def _select(condition, x, y):

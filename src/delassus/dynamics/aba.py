@@ -142,20 +142,28 @@ def eliminate_joint(model, i, tau, work, dofs):
     for k in range(link.v + link.nv - 1, link.v - 1, -1):
         dof = dofs + k * DOF.size
         project(model, link, k, at, work, dof)
-        n, f = get3(work, at + LINK.n), get3(work, at + LINK.f)
-        u = tau[k] - dot(get3(work, dof + DOF.angular), n) - dot(get3(work, dof + DOF.linear), f)
-        work[dof + DOF.u] = u
-        u_D = u * work[dof + DOF.D_inverse]
-        n = add_scaled(n, u_D, get3(work, dof + DOF.U_angular))
-        f = add_scaled(f, u_D, get3(work, dof + DOF.U_linear))
+        pass_force(link, k, tau, at, parent, work, dof)
         if k > link.v:
             keep_remainder(at, work, dof)
-            put3(work, at + LINK.n, n)
-            put3(work, at + LINK.f, f)
         elif link.parent > 0:
             pass_remainder(model, link, at, parent, work, dof)
-            put3(work, parent + LINK.n, add(get3(work, parent + LINK.n), n))
-            put3(work, parent + LINK.f, add(get3(work, parent + LINK.f), f))
+
+
+@function
+def pass_force(link, k, tau, at, parent, work, dof):
+    """u = tau - S^T (n, f), and the force that remains for what carries degree of freedom k."""
+    n, f = get3(work, at + LINK.n), get3(work, at + LINK.f)
+    u = tau[k] - dot(get3(work, dof + DOF.angular), n) - dot(get3(work, dof + DOF.linear), f)
+    work[dof + DOF.u] = u
+    u_D = u * work[dof + DOF.D_inverse]
+    n = add_scaled(n, u_D, get3(work, dof + DOF.U_angular))
+    f = add_scaled(f, u_D, get3(work, dof + DOF.U_linear))
+    if k > link.v:
+        put3(work, at + LINK.n, n)
+        put3(work, at + LINK.f, f)
+    elif link.parent > 0:
+        put3(work, parent + LINK.n, add(get3(work, parent + LINK.n), n))
+        put3(work, parent + LINK.f, add(get3(work, parent + LINK.f), f))
 
 
 @function

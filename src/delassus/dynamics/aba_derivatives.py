@@ -127,11 +127,15 @@ def multiply_columns(model, first, inverse, force_dq, force_dv, dq, dv, work):
     while k >= 0:
         for r in range(nv):
             work[count * height + r] = inverse[k * nv + r]
+        for r in range(nv, height):
+            work[count * height + r] = 0.0
         row = part(columns, count * pitch)
         for j in range(start_q, end):
             row[j - start_q] = force_dq[k * nv + j]
         for j in range(start_v, end):
             row[end - start_q + j - start_v] = force_dv[k * nv + j]
+        for j in range(width, pitch):
+            row[j] = 0.0
         count = count + 1
         k = k - 1 if k > link.v else model.dof_parent[k]
     for r in range(0, nv, 4):

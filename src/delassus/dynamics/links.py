@@ -33,6 +33,9 @@ from .joints import joint_placement
 
 PLACEMENT = slots(R=9, p=3)
 SUBSPACE = slots(angular=3, linear=3)
+# After the placement, where links move: velocity (omega, u) and acceleration (alpha, a) of the
+# point of the link that is at the tree's origin.
+MOVING = slots(before=PLACEMENT.size, omega=3, u=3, alpha=3, a=3)
 
 
 @function
@@ -141,3 +144,31 @@ def rigid_inertia(link, R, p):
     """A link's inertia about the tree's origin, and mass times centre of mass."""
     x = add(p, rotate(R, get3(link.center, 0)))
     return moved_inertia(central_inertia(link, R), link.mass, x), scale(link.mass, x)
+
+
+@function
+def start_at_rest(work, acceleration):
+    """The world does not move; its acceleration stands for gravity."""
+    put3(work, MOVING.omega, (0.0, 0.0, 0.0))
+    put3(work, MOVING.u, (0.0, 0.0, 0.0))
+    put3(work, MOVING.alpha, (0.0, 0.0, 0.0))
+    put3(work, MOVING.a, acceleration)
+
+
+@function
+def move_link(link, i, v, work, size, dofs, dof_size):
+    """Velocity of link i, and its acceleration with zero joint acceleration: a_p + v_p x v_joint"""
+    at, parent = i * size, link.parent * size
+    omega_p, u_p = get3(work, parent + MOVING.omega), get3(work, parent + MOVING.u)
+    dof = dofs + link.v * dof_size
+    w = scale(v[link.v], get3(work, dof + SUBSPACE.angular))
+    u = scale(v[link.v], get3(work, dof + SUBSPACE.linear))
+    for k in range(link.v + 1, link.v + link.nv):
+        dof = dofs + k * dof_size
+        w = add_scaled(w, v[k], get3(work, dof + SUBSPACE.angular))
+        u = add_scaled(u, v[k], get3(work, dof + SUBSPACE.linear))
+    a = add_cross(get3(work, parent + MOVING.a), omega_p, u)
+    put3(work, at + MOVING.omega, add(omega_p, w))
+    put3(work, at + MOVING.u, add(u_p, u))
+    put3(work, at + MOVING.alpha, add_cross(get3(work, parent + MOVING.alpha), omega_p, w))
+    put3(work, at + MOVING.a, add_cross(a, u_p, w))

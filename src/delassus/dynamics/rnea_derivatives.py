@@ -40,8 +40,8 @@ from ..spatial.vectors import (
     subtract,
 )
 from .coriolis import coriolis_operator
-from .links import composite_times, place_and_span, rigid_inertia
-from .variations import VARIATION, start_at_rest, vary_motion
+from .links import composite_times, place_and_span, rigid_inertia, start_at_rest
+from .variations import VARIATION, vary_motion
 
 # A link's work memory: placement and motion. Inertia, Coriolis operator and force of its subtree
 # then take their place.

@@ -17,25 +17,13 @@ from __future__ import annotations
 
 from ..compile import function, slots
 from ..spatial.vectors import add, add_cross, add_scaled, cross, get3, put3
-from .links import PLACEMENT
+from .links import MOVING
 
-# The start of a link's record: placement, velocity (omega, u) and acceleration (alpha, a) of the
-# point of the link that is at the tree's origin.
-MOVING = slots(before=PLACEMENT.size, omega=3, u=3, alpha=3, a=3)
 # The start of a degree of freedom's record.
 VARIATION = slots(
     angular=3, linear=3, psi_angular=3, psi_linear=3,
     phi_angular=3, phi_linear=3, xi_angular=3, xi_linear=3,
 )  # fmt: skip
-
-
-@function
-def start_at_rest(work, acceleration):
-    """The world does not move; its acceleration stands for gravity."""
-    put3(work, MOVING.omega, (0.0, 0.0, 0.0))
-    put3(work, MOVING.u, (0.0, 0.0, 0.0))
-    put3(work, MOVING.alpha, (0.0, 0.0, 0.0))
-    put3(work, MOVING.a, acceleration)
 
 
 @function

@@ -62,6 +62,7 @@ class ModelArrays(NamedTuple):
     links: np.ndarray
     frames: np.ndarray  # the last is the world
     dof_parent: np.ndarray  # the degree of freedom before each on the way to the world, or -1
+    chain_start: np.ndarray  # the first of those before each that are numbered without a gap
     gravity: np.ndarray  # acceleration of free fall
     armature: np.ndarray  # inertia of each degree of freedom's motor
     damping: np.ndarray
@@ -75,7 +76,8 @@ class ModelArrays(NamedTuple):
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        return (link_type(real), frame_type(real), np.dtype(np.int64), *[real] * 6)
+        integer = np.dtype(np.int64)
+        return (link_type(real), frame_type(real), integer, integer, *[real] * 6)
 
 
 def frame_type(real: np.dtype) -> np.dtype:
@@ -122,10 +124,12 @@ def pack(model, real: np.dtype) -> ModelArrays:
         axes.append(E)
         q, v = q + primitive.nq, v + primitive.nv
     _fill_topology(links)
+    dof_parent = _dof_parents(links, model.nv)
     return ModelArrays(
         links,
         _frames(model, axes, real),
-        _dof_parents(links, model.nv),
+        dof_parent,
+        _chain_starts(dof_parent),
         model.gravity.astype(real),
         *(_of_velocities(model, name).astype(real) for name in ModelArrays.velocity_data),
         np.concatenate([j.data.rest for j in model.joints] or [np.zeros(0)]).astype(real),
@@ -210,6 +214,14 @@ def _dof_parents(links: np.ndarray, nv: int) -> np.ndarray:
         for k in range(1, link["nv"]):
             result[link["v"] + k] = link["v"] + k - 1
     return result
+
+
+def _chain_starts(dof_parent: np.ndarray) -> np.ndarray:
+    start = np.arange(len(dof_parent))
+    for k, parent in enumerate(dof_parent):
+        if parent == k - 1 and parent >= 0:
+            start[k] = start[parent]
+    return start
 
 
 def _frames(model, axes, real: np.dtype) -> np.ndarray:

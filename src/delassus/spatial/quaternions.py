@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..compile import function, sqrt
+from ..compile import function, select, sqrt
 
 
 @function
@@ -47,3 +47,28 @@ def unit(a):
     """a scaled to unit length."""
     k = 1.0 / sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
     return (k * a[0], k * a[1], k * a[2], k * a[3])
+
+
+@function
+def from_rotation(R):
+    """The unit quaternion of a rotation matrix, from the largest of its four components."""
+    x, y = 1.0 + R[0] - R[4] - R[8], 1.0 - R[0] + R[4] - R[8]
+    z, w = 1.0 - R[0] - R[4] + R[8], 1.0 + R[0] + R[4] + R[8]
+    by_x = (x, R[1] + R[3], R[2] + R[6], R[7] - R[5])
+    by_y = (R[1] + R[3], y, R[5] + R[7], R[2] - R[6])
+    by_z = (R[2] + R[6], R[5] + R[7], z, R[3] - R[1])
+    by_w = (R[7] - R[5], R[2] - R[6], R[3] - R[1], w)
+    xy, zw = _larger(x, by_x, y, by_y), _larger(z, by_z, w, by_w)
+    return unit(_larger(select(x > y, x, y), xy, select(z > w, z, w), zw))
+
+
+@function
+def _larger(x, a, y, b):
+    """a where x is larger than y, b elsewhere."""
+    is_first = x > y
+    return (
+        select(is_first, a[0], b[0]),
+        select(is_first, a[1], b[1]),
+        select(is_first, a[2], b[2]),
+        select(is_first, a[3], b[3]),
+    )

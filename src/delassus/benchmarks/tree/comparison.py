@@ -5,26 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-import numpy as np
-
 from ...model.model import Model
-from ..pinocchio_peer import PinocchioPeer, load_pair
-from ..progress import Job
-from ..report import Column, Table
-from ..settings import Settings
-from ..timing import best_times
-from .algorithms import (
-    ALGORITHMS,
+from ..algorithms import (
+    FORWARD_DYNAMICS,
+    INVERSE_DYNAMICS,
+    INVERSE_MASS_MATRIX,
+    MASS_MATRIX,
     Algorithm,
-    States,
-    largest_difference,
+    in_our_order,
     own_timer,
     peer_batch_timer,
     peer_timers,
     result_array,
 )
+from ..pinocchio_peer import PinocchioPeer, load_pair
+from ..progress import Job
+from ..report import Column, Table
+from ..settings import Settings
+from ..states import States, largest_difference
+from ..timing import best_times
 
 ROBOTS = ("panda", "hyq", "talos", "g1")
+ALGORITHMS = (INVERSE_DYNAMICS, FORWARD_DYNAMICS, MASS_MATRIX, INVERSE_MASS_MATRIX)
 _MICROSECONDS = 1e6
 
 
@@ -68,7 +70,7 @@ def _single(model, peer, algorithm, state, settings) -> dict[str, object]:
         "microseconds": _MICROSECONDS * own,
         "pinocchio_microseconds": _MICROSECONDS * min(theirs),
         "ratio": min(theirs) / own,
-        "difference": largest_difference(out[None], _ordered(peer_out, algorithm, peer)[None]),
+        "difference": largest_difference(out[None], in_our_order(peer_out, algorithm, peer)[None]),
     }
 
 
@@ -88,7 +90,7 @@ def _batch(model, peer, algorithm, states, settings) -> dict[str, object]:
     loop = min(times.values())
     fastest = loop if function is None else min(loop, function)
     differences = [
-        largest_difference(out, _ordered(result, algorithm, peer)) for result in peer_results
+        largest_difference(out, in_our_order(result, algorithm, peer)) for result in peer_results
     ]
     return {
         "microseconds": own,
@@ -99,11 +101,6 @@ def _batch(model, peer, algorithm, states, settings) -> dict[str, object]:
         "ratio": fastest / own,
         "difference": max(differences),
     }
-
-
-def _ordered(result: np.ndarray, algorithm: Algorithm, peer: PinocchioPeer) -> np.ndarray:
-    """A result of Pinocchio's in our order."""
-    return peer.from_matrix(result) if algorithm.gives_matrix else peer.from_velocity(result)
 
 
 def tables(records: Sequence[tuple[dict, dict]]) -> list[Table]:

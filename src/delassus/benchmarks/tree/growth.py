@@ -12,20 +12,20 @@ import delassus
 from ...model.builder import ModelBuilder
 from ...model.joints import Revolute
 from ...model.model import Model
-from ..pinocchio_peer import PinocchioPeer
-from ..progress import Job
-from ..report import Column, Table
-from ..settings import Settings
-from ..timing import best_times
-from .algorithms import (
+from ..algorithms import (
     FORWARD_DYNAMICS,
     INVERSE_DYNAMICS,
     Algorithm,
-    States,
     own_timer,
     peer_timers,
     result_array,
 )
+from ..pinocchio_peer import PinocchioPeer
+from ..progress import Job
+from ..report import Column, Table
+from ..settings import Settings
+from ..states import States
+from ..timing import best_times
 
 _LENGTH, _MASS, _RADIUS = 0.1, 0.1, 0.02  # of a link, in metres and kilograms
 _REACH = 0.3  # of the random angles, small so that the chain does not curl up

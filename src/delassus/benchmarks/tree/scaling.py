@@ -9,11 +9,13 @@ import numpy as np
 
 from ... import robots
 from ...model.model import Model
+from ..algorithms import Algorithm, own_timer, result_array
 from ..progress import Job
 from ..report import Column, Table
 from ..settings import Settings
+from ..states import States, largest_difference
 from ..timing import best_times
-from .algorithms import ALGORITHMS, Algorithm, States, largest_difference, own_timer, result_array
+from .comparison import ALGORITHMS
 
 ROBOTS = ("panda", "talos")
 _MICROSECONDS = 1e6

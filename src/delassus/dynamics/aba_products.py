@@ -1,0 +1,193 @@
+"""Products of M^-1 and of the derivatives of forward dynamics with vectors. O(n), no matrices.
+
+M^-1 x is forward dynamics of a mechanism at rest without gravity. Where a = FD(q, v, tau), and ID_q
+and ID_v are the derivatives of inverse dynamics (Carpentier and Mansard 2018, relation 24),
+
+    da = M^-1 (dtau - ID_q dq - ID_v dv)
+    w^T da = -u^T ID_q dq - u^T ID_v dv + u^T dtau    u = M^-1 w
+
+ID_q and ID_v are met in products only (see `rnea_products`), and M^-1 in a solve with the
+articulated inertias that forward dynamics itself has projected.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..compile import clear, function, kernel, part
+from ..model.model import Model
+from ..model.packed import ModelArrays
+from ..spatial.vectors import put3
+from .aba import DOF, LINK, MOTION, aba, accelerate, eliminate_joint, pass_force
+from .articulated import put_rigid_body
+from .links import place_and_span
+from .rnea_products import rnea_jvp, rnea_vjp
+
+_put_acceleration = aba.function
+_put_force_variation = rnea_jvp.function
+_put_weighted_forces = rnea_vjp.function
+
+
+@kernel(
+    ModelArrays,
+    inputs={
+        "q": "nq", "v": "nv", "tau": "nv", "dq": "nv", "dv": "nv", "dtau": "nv",
+        "external_forces": "n_bodies 6 optional",
+    },
+    outputs={"da": "nv"},
+    work=lambda n: 3 * n["nv"] + aba.work(n) + rnea_jvp.work(n),
+    label="forward_dynamics_jvp",
+)  # fmt: skip
+def aba_jvp(model, q, v, tau, dq, dv, dtau, external_forces, da, work):
+    """da/dq dq + da/dv dv + da/dtau dtau"""
+    nv = len(model.armature)
+    a, force, still = work, part(work, nv), part(work, 2 * nv)
+    work = part(work, 3 * nv)
+    rest = part(work, len(model.links) * LINK.size + nv * DOF.size)
+    _put_acceleration(model, q, v, tau, external_forces, a, work)
+    clear(still, nv)
+    _put_force_variation(model, q, v, a, dq, dv, still, external_forces, force, rest)
+    for k in range(nv):
+        force[k] = dtau[k] - force[k]
+    respond(model, force, da, work)
+
+
+@kernel(
+    ModelArrays,
+    inputs={
+        "q": "nq", "v": "nv", "tau": "nv", "w": "nv", "external_forces": "n_bodies 6 optional"
+    },
+    outputs={"dq": "nv", "dv": "nv", "dtau": "nv"},
+    work=lambda n: 3 * n["nv"] + aba.work(n) + rnea_vjp.work(n),
+    label="forward_dynamics_vjp",
+)  # fmt: skip
+def aba_vjp(model, q, v, tau, w, external_forces, dq, dv, dtau, work):
+    """w^T da/dq, w^T da/dv and w^T da/dtau"""
+    nv = len(model.armature)
+    a, opposed, momentum = work, part(work, nv), part(work, 2 * nv)
+    work = part(work, 3 * nv)
+    rest = part(work, len(model.links) * LINK.size + nv * DOF.size)
+    _put_acceleration(model, q, v, tau, external_forces, a, work)
+    respond(model, w, opposed, work)
+    for k in range(nv):
+        dtau[k] = opposed[k]
+        opposed[k] = -opposed[k]
+    _put_weighted_forces(model, q, v, a, opposed, external_forces, dq, dv, momentum, rest)
+
+
+@kernel(
+    ModelArrays,
+    inputs={"q": "nq", "x": "nv"},
+    outputs={"product": "nv"},
+    work=aba.work,
+    label="inverse_mass_matrix_product",
+)
+def inverse_mass_product(model, q, x, product, work):
+    """M(q)^-1 x"""
+    n = len(model.links)
+    dofs = n * LINK.size
+    for i in range(1, n):
+        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+    for i in range(1, n):
+        put_rigid_body(model.links[i], i * LINK.size, work)
+    start_without_force(model, work)
+    for i in range(n - 1, 0, -1):
+        eliminate_joint(model, i, x, work, dofs)
+    accelerate_from_rest(model, product, work)
+
+
+@function
+def respond(model, force, a, work):
+    """a = M^-1 force, from the articulated inertias that forward dynamics left in its memory."""
+    n = len(model.links)
+    dofs = n * LINK.size
+    start_without_force(model, work)
+    for i in range(n - 1, 0, -1):
+        link = model.links[i]
+        at, parent = i * LINK.size, link.parent * LINK.size
+        for k in range(link.v + link.nv - 1, link.v - 1, -1):
+            pass_force(link, k, force, at, parent, work, dofs + k * DOF.size)
+    accelerate_from_rest(model, a, work)
+
+
+@function
+def start_without_force(model, work):
+    """Links at rest without gravity need no force."""
+    for i in range(1, len(model.links)):
+        put3(work, i * LINK.size + LINK.n, (0.0, 0.0, 0.0))
+        put3(work, i * LINK.size + LINK.f, (0.0, 0.0, 0.0))
+
+
+@function
+def accelerate_from_rest(model, a, work):
+    """Joint accelerations, from the world on."""
+    put3(work, MOTION.alpha, (0.0, 0.0, 0.0))
+    put3(work, MOTION.a, (0.0, 0.0, 0.0))
+    for i in range(1, len(model.links)):
+        accelerate(model, i, a, work, len(model.links) * LINK.size)
+
+
+class ForwardDynamicsVJP(NamedTuple):
+    """Products of weights with the derivatives of joint accelerations, (..., nv) each."""
+
+    dq: np.ndarray
+    dv: np.ndarray
+    dtau: np.ndarray
+
+
+def forward_dynamics_jvp(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    dq: ArrayLike,
+    dv: ArrayLike,
+    dtau: ArrayLike,
+    external_forces: ArrayLike | None = None,
+    *,
+    threads: int | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """da/dq dq + da/dv dv + da/dtau dtau of a = M(q)^-1 (tau - b(q, v) + sum of J^T f), (..., nv).
+
+    dq is a velocity: it moves q to `model.integrate(q, t * dq)` in a short time t. The derivatives
+    are those of `forward_dynamics_derivatives`, which are not formed.
+    """
+    inputs = (q, v, tau, dq, dv, dtau)
+    inputs = inputs if external_forces is None else (*inputs, external_forces)
+    return aba_jvp(model, inputs, out, threads)
+
+
+def forward_dynamics_vjp(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    w: ArrayLike,
+    external_forces: ArrayLike | None = None,
+    *,
+    threads: int | None = None,
+    out: ForwardDynamicsVJP | None = None,
+) -> ForwardDynamicsVJP:
+    """w^T da/dq, w^T da/dv and w^T da/dtau of a = M(q)^-1 (tau - b(q, v) + sum of J^T f).
+
+    They are the gradients of w^T a, (..., nv) each. The derivatives are those of
+    `forward_dynamics_derivatives`, which are not formed.
+    """
+    inputs = (q, v, tau, w) if external_forces is None else (q, v, tau, w, external_forces)
+    return ForwardDynamicsVJP._make(aba_vjp(model, inputs, out, threads))
+
+
+def inverse_mass_matrix_product(
+    model: Model,
+    q: ArrayLike,
+    x: ArrayLike,
+    *,
+    threads: int | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """M(q)^-1 x, (..., nv): the accelerations that forces x add. The matrix is not formed."""
+    return inverse_mass_product(model, (q, x), out, threads)
