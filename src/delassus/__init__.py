@@ -5,6 +5,17 @@ The public interface: everything that user code needs is a name of this module.
 
 from . import mujoco, robots
 from .compile import CacheWarning, OperationCount, operation_count, symbolic
+from .constrained.constraints import Baumgarte, Constraints
+from .constrained.dynamics import (
+    CONSTRAINED_METHODS,
+    ConstrainedSolution,
+    constrained_dynamics,
+)
+from .constrained.factorization import KKTFactorization, kkt_factorization, tree_factorization
+from .constrained.impacts import Impact, impact
+from .constrained.inverse import ConstrainedTorques, constrained_inverse_dynamics
+from .constrained.inverse_kinematics import inverse_kinematics
+from .constrained.loops import close_loops
 from .dynamics.aba import forward_dynamics
 from .dynamics.aba_derivatives import (
     ForwardDynamicsDerivatives,
@@ -44,6 +55,8 @@ from .dynamics.rnea_derivatives import (
 )
 from .dynamics.rnea_products import InverseDynamicsVJP, inverse_dynamics_jvp, inverse_dynamics_vjp
 from .errors import (
+    ActuationError,
+    ConvergenceError,
     DataTypeError,
     DelassusError,
     FileFormatError,
@@ -79,9 +92,16 @@ from .spatial.transform import Transform
 __version__ = "0.1.0"
 
 __all__ = [
+    "CONSTRAINED_METHODS",
+    "ActuationError",
+    "Baumgarte",
     "CacheWarning",
     "Closure",
     "Connect",
+    "ConstrainedSolution",
+    "ConstrainedTorques",
+    "Constraints",
+    "ConvergenceError",
     "Coupling",
     "Cylindrical",
     "DataTypeError",
@@ -97,11 +117,13 @@ __all__ = [
     "Free",
     "Gear",
     "Helical",
+    "Impact",
     "Implicit",
     "Inertia",
     "IntegrateDerivatives",
     "InverseDynamicsDerivatives",
     "InverseDynamicsVJP",
+    "KKTFactorization",
     "MissingDependencyError",
     "MissingFileError",
     "Model",
@@ -126,6 +148,9 @@ __all__ = [
     "bias_forces",
     "center_of_mass",
     "centroidal_momentum_matrix",
+    "close_loops",
+    "constrained_dynamics",
+    "constrained_inverse_dynamics",
     "coriolis_matrix",
     "forward_dynamics",
     "forward_dynamics_derivatives",
@@ -138,15 +163,18 @@ __all__ = [
     "frame_velocity",
     "frame_velocity_derivatives",
     "gravity_forces",
+    "impact",
     "inertial_parameters",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "inverse_dynamics_jvp",
     "inverse_dynamics_regressor",
     "inverse_dynamics_vjp",
+    "inverse_kinematics",
     "inverse_mass_matrix",
     "inverse_mass_matrix_product",
     "kinetic_energy",
+    "kkt_factorization",
     "load",
     "mass_matrix",
     "mass_matrix_product",
@@ -158,4 +186,5 @@ __all__ = [
     "reduce",
     "robots",
     "symbolic",
+    "tree_factorization",
 ]

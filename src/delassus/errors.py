@@ -38,3 +38,15 @@ class SettingError(DelassusError, ValueError):
 
 class MissingFileError(DelassusError, FileNotFoundError):
     """A file does not exist."""
+
+
+class ConvergenceError(DelassusError, RuntimeError):
+    """Iterations ended without a solution: `q` is the best that was found, `error` what remains."""
+
+    def __init__(self, message: str, q=None, error=None):
+        super().__init__(message)
+        self.q, self.error = q, error
+
+
+class ActuationError(DelassusError, ValueError):
+    """A motion asks for forces that neither actuators nor constraints can give."""

@@ -69,7 +69,7 @@ def test_a_folder_does_not_hide_a_robot(tmp_path, monkeypatch, capsys):
         (["info", "missing.urdf"], "there is no file 'missing.urdf'"),
         (["info", "talosss"], "neither a file nor a robot called 'talosss'; did you mean 'talos'"),
         (["count", "missing.urdf"], "there is no file 'missing.urdf'"),
-        (["bench", "trees"], "no benchmark is called 'trees'; there are: tree, seed-004"),
+        (["bench", "trees"], "no benchmark is called 'trees'; there are: tree, seed-00"),
         (["warmup", "nothing"], "no kernel is called 'nothing'; there are"),
     ],
 )

@@ -117,11 +117,23 @@ def test_a_relation_of_locked_joints_alone_must_hold():
         reduce(model, {"l0_joint": 0.5, "l1_joint": 0.1})
 
 
-def test_an_implicit_constraint_on_a_locked_joint_is_an_error():
-    model = chain(dl.Implicit(lambda q: q, ["l0_joint", "l1_joint"]))
-    assert len(reduce(model, {"l2_joint": 0.0}).constraints) == 1
-    with pytest.raises(dl.ModelError, match="'l1_joint' cannot be locked"):
+def test_an_implicit_constraint_keeps_the_rows_of_joints_that_move():
+    def rows(x):
+        return x[0] ** 2 + np.sin(x[1]), x[1] - 0.5, [x[2] * x[1]]
+
+    model = chain(dl.Implicit(rows, ["l0_joint", "l1_joint", "l2_joint"]))
+    assert reduce(model, {"l3_joint": 0.0}).constraints == model.constraints
+    (first,) = reduce(model, {"l1_joint": 0.5}).constraints
+    assert first.joints == ("l0_joint", "l2_joint")
+    x = np.array([0.3, 0.7])
+    np.testing.assert_allclose(first.function(x), [0.09 + np.sin(0.5), 0.35])
+    (second,) = reduce(model, {"l0_joint": 0.0, "l2_joint": 0.4}).constraints
+    np.testing.assert_allclose(second.function(x[:1]), [np.sin(0.3), -0.2, 0.12])
+    with pytest.raises(dl.ModelError, match=r"does not hold at the locked values \(error 0\.5\)"):
         reduce(model, {"l1_joint": 0.0})
+    held = chain(dl.Implicit(rows, ["l0_joint", "l1_joint", "l2_joint"]))
+    with pytest.raises(dl.ModelError, match="no joint is left"):
+        reduce(held, {"l0_joint": 0.0, "l1_joint": 0.5, "l2_joint": 0.0})
 
 
 X, Z = (1, 0, 0), (0, 0, 1)

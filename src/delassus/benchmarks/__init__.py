@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .report import Result
+from .seed_003 import run as run_seed_003
 from .seed_004 import run as run_seed_004
 from .settings import Settings
 from .tree import run as run_tree
@@ -26,6 +27,7 @@ BENCHMARKS = {
     benchmark.name: benchmark
     for benchmark in (
         Benchmark("tree", "tree dynamics of real robots against Pinocchio", run_tree),
+        Benchmark("seed-003", "constrained dynamics against Pinocchio", run_seed_003),
         Benchmark("seed-004", "derivatives of dynamics against Pinocchio", run_seed_004),
     )
 }

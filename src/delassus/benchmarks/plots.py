@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import MissingDependencyError
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 COLORS = ("#3b6fb6", "#d9822b", "#4a9d6f", "#a5559b")
 GREY = "#555555"
+_BAR = 0.2
 
 
 def figure(columns: int, width: float, height: float, title: str) -> tuple[Figure, list[Axes]]:
@@ -31,3 +33,11 @@ def figure(columns: int, width: float, height: float, title: str) -> tuple[Figur
         ax.grid(axis="y", color="#dddddd", linewidth=0.8)
         ax.set_axisbelow(True)
     return made, list(axes)
+
+
+def grouped_bars(ax: Axes, records: Sequence[Mapping], series: Mapping[str, str]) -> None:
+    """A group a record, a bar for each entry in `series`; what was not measured has no bar."""
+    for k, ((key, label), color) in enumerate(zip(series.items(), COLORS, strict=True)):
+        shift = (k - (len(series) - 1) / 2) * _BAR
+        shown = [(x + shift, r[key]) for x, r in enumerate(records) if r.get(key) is not None]
+        ax.bar(*zip(*shown, strict=True), 0.92 * _BAR, color=color, label=label)

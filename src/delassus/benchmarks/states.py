@@ -34,7 +34,10 @@ class States:
 
     def first(self, count: int | None = None) -> States:
         """So many states, or one without a batch axis."""
-        part = 0 if count is None else slice(count)
+        return self.at(0 if count is None else slice(count))
+
+    def at(self, part: int | slice) -> States:
+        """One state without a batch axis, or some of them."""
         return States(self.q[part].copy(), self.v[part].copy(), self.x[part].copy())
 
     def at_rest(self) -> States:

@@ -26,6 +26,7 @@ class Kernel:
         self.work = work
         self.label = label
         self._has_one_output = len(signature.outputs) == 1
+        self._shared_matters = any("len" in str(e) for a in signature.outputs for e in a.shape)
         # The entries for one state by the number of inputs, and those for batches by precision.
         self._single: dict[int, Callable] = {}
         self._batch: dict[np.dtype, Callable] = {}
@@ -40,7 +41,7 @@ class Kernel:
         try:
             if threads is None or (type(threads) is int and threads > 0):
                 entry, (address, shapes) = self._single[len(inputs)], model.prepared[self]
-                if shared:
+                if self._shared_matters:
                     shapes = self.shapes(model, shared)[1]
                 if self._has_one_output:
                     output = _empty(shapes[0]) if out is None else out

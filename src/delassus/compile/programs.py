@@ -240,7 +240,7 @@ def record(function: Callable, n: int) -> tuple[list[Expression], list[Expressio
         raise ModelError(
             f"{name} cannot be recorded for {n} numbers: {type(error).__name__}: {error}"
         ) from error
-    rows = list(_flat(result))
+    rows = list(flat(result))
     if not rows:
         raise ModelError(f"{name} gives no rows")
     for i, row in enumerate(rows):
@@ -251,11 +251,18 @@ def record(function: Callable, n: int) -> tuple[list[Expression], list[Expressio
     return x, rows
 
 
-def _flat(result):
+def arguments_of_rows(function: Callable, n: int) -> list[set[int]]:
+    """The numbers of the arguments that each row of a function of n numbers depends on."""
+    x, rows = record(function, n)
+    number = {symbol: k for k, symbol in enumerate(x)}
+    return [{number[e] for e in in_order([row]) if e in number} for row in rows]
+
+
+def flat(result):
     """The entries of nested sequences and arrays, in order."""
     if isinstance(result, (list, tuple, np.ndarray)):
         for part in result.ravel() if isinstance(result, np.ndarray) else result:
-            yield from _flat(part)
+            yield from flat(part)
     else:
         yield result
 

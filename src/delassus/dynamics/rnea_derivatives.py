@@ -65,6 +65,14 @@ def rnea_derivatives(model, q, v, a, external_forces, dq, dv, da, work):
 @function
 def differentiate(model, q, v, a, external_forces, dq, dv, da, with_mass, work):
     """The same; without the mass matrix if nobody asks for it."""
+    vary_links(model, q, v, a, work)
+    put_forces(model, external_forces, work)
+    vary_subtrees(model, dq, dv, da, with_mass, work)
+
+
+@function
+def vary_links(model, q, v, a, work):
+    """Motion of all links, and its variations."""
     n = len(model.links)
     dofs = n * LINK.size
     start_at_rest(work, (-model.gravity[0], -model.gravity[1], -model.gravity[2]))
@@ -72,16 +80,28 @@ def differentiate(model, q, v, a, external_forces, dq, dv, da, with_mass, work):
         place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
     for i in range(1, n):
         vary_motion(model.links[i], i, v, a, work, LINK.size, dofs, DOF.size)
+
+
+@function
+def put_forces(model, external_forces, work):
+    """Inertia, Coriolis operator and force of each link, which take the place of its motion."""
+    n = len(model.links)
     if present(external_forces):
         for i in range(1, n):
             pushed_newton_euler(model.links[i], i * LINK.size, external_forces, work)
     else:
         for i in range(1, n):
             newton_euler(model.links[i], i * LINK.size, work)
+
+
+@function
+def vary_subtrees(model, dq, dv, da, with_mass, work):
+    """The derivatives, from the leaves to the root."""
+    n = len(model.links)
     for i in range(n - 1, 0, -1):
         link = model.links[i]
         for k in range(link.v, link.v + link.nv):
-            vary_forces(model, i, k, dq, dv, da, with_mass, work, dofs)
+            vary_forces(model, i, k, dq, dv, da, with_mass, work, n * LINK.size)
         if link.parent > 0:
             add_to_parent(i * LINK.size, link.parent * LINK.size, work)
 

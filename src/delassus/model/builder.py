@@ -12,7 +12,7 @@ from ..spatial.inertia import Inertia
 from ..spatial.transform import Transform
 from .constraints import Constraint, Coupling, Gear, Implicit
 from .elements import VELOCITY_DATA, WORLD, Body, Frame, Joint, JointData, Shape
-from .joints import Fixed, JointType, Revolute
+from .joints import Fixed, JointType, Revolute, moves_by_velocities
 from .model import Model
 from .names import closest
 
@@ -227,10 +227,10 @@ class ModelBuilder:
                         f"{type(c).__name__} needs joints of one coordinate, but {name!r} is "
                         f"{type(joints[name].type).__name__}"
                     )
-                if isinstance(c, Implicit) and joints[name].nq != joints[name].nv:
+                if isinstance(c, Implicit) and not moves_by_velocities(joints[name].type):
                     raise ModelError(
-                        f"Implicit needs joints without a quaternion, but {name!r} is "
-                        f"{type(joints[name].type).__name__}"
+                        "Implicit takes joints whose velocities are the derivatives of their "
+                        f"coordinates, but {name!r} is {type(joints[name].type).__name__}"
                     )
 
     def _new_name(self, name: str, taken, what: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..compile.programs import flat
 from ..errors import ModelError
 from .joints import Fixed, Free, JointType
 
@@ -149,7 +150,13 @@ class Distance(Constraint):
 
 @dataclass(frozen=True, eq=False)
 class Implicit(Constraint):
-    """phi(q of the named joints) = 0, phi a plain Python function."""
+    """phi(x) = 0, x the coordinates of the named joints, one joint after the other.
+
+    phi is a plain Python function of an array, of operators and functions of NumPy. It is called
+    once, with symbols (see `compile.programs.record`), and each entry of its result is a row.
+    Velocities of the joints must be derivatives of their coordinates, which those of free,
+    spherical and planar joints are not.
+    """
 
     function: Callable
     on: tuple[str, ...]
@@ -160,12 +167,45 @@ class Implicit(Constraint):
         names = (joints,) if isinstance(joints, str) else tuple(joints)
         if not names:
             raise ModelError("an implicit constraint names no joint")
+        if len(set(names)) < len(names):
+            raise ModelError(f"an implicit constraint names a joint twice: {', '.join(names)}")
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "on", names)
 
     @property
     def joints(self):
         return self.on
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """x_0 - c_0 - c_1 y - c_2 y^2 - ..., y = x_1 - origin: the function of an `Implicit`."""
+
+    coefficients: tuple[float, ...]
+    origin: float = 0.0
+
+    def __call__(self, x):
+        y, value = x[1] - self.origin, 0.0
+        for c in reversed(self.coefficients):
+            value = value * y + c
+        return x[0] - value
+
+
+@dataclass(frozen=True)
+class WithLocked:
+    """Some rows of a function of x, at places of which numbers are put: one of the others."""
+
+    function: Callable
+    locked: tuple[tuple[int, float], ...]  # places and numbers
+    rows: tuple[int, ...]
+
+    def __call__(self, x):
+        given, free = dict(self.locked), iter(x)
+        count = len(x) + len(given)
+        # A number among symbols must be one of them.
+        full = [given[k] + 0.0 * x[0] if k in given else next(free) for k in range(count)]
+        result = list(flat(self.function(np.array(full, np.asarray(x).dtype))))
+        return [result[k] for k in self.rows]
 
 
 def _finite(what: str, **numbers: float) -> None:

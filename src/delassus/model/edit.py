@@ -8,11 +8,12 @@ from dataclasses import fields, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..compile.programs import arguments_of_rows, flat
 from ..errors import DataTypeError, ModelError
 from ..spatial.transform import Transform
 from .builder import ModelBuilder
 from .closure import closure_error
-from .constraints import Constraint, Coupling, Gear, Implicit
+from .constraints import Constraint, Coupling, Gear, Implicit, WithLocked
 from .elements import WORLD, Body, Joint
 from .joints import Fixed
 from .model import Model
@@ -155,11 +156,30 @@ class _Copy:
         if not locked:
             return self._renamed(constraint)
         if isinstance(constraint, Implicit):
-            raise ModelError(
-                f"joint {locked[0]!r} cannot be locked: an Implicit constraint names it, whose "
-                "function takes its coordinates"
-            )
+            return self._implicit_remainder(constraint)
         return self._remainder(constraint)
+
+    def _implicit_remainder(self, constraint: Implicit) -> Implicit | None:
+        """The rows that depend on joints that still move, as a function of these."""
+        x, given = [], {}
+        for joint in map(self.model.joint, constraint.joints):
+            value = self.locked.get(joint.name)
+            if value is not None:
+                given.update(enumerate(map(float, value), start=len(x)))
+            x += [0.0] * joint.nq if value is None else map(float, value)
+        needed = arguments_of_rows(constraint.function, len(x))
+        moving = tuple(k for k, arguments in enumerate(needed) if arguments - given.keys())
+        with np.errstate(all="ignore"):
+            value = list(flat(constraint.function(np.array(x))))
+        error = max((abs(y) for k, y in enumerate(value) if k not in moving), default=0.0)
+        if not error <= _SATISFIED:
+            raise ModelError(
+                f"the Implicit constraint on {', '.join(map(repr, constraint.joints))} does not "
+                f"hold at the locked values (error {error:.3g}), and no joint is left to move it"
+            )
+        free = [self.prefix + name for name in constraint.joints if name not in self.locked]
+        function = WithLocked(constraint.function, tuple(given.items()), moving)
+        return Implicit(function, free) if moving else None
 
     def _renamed(self, constraint: Constraint) -> Constraint:
         if not self.prefix:

@@ -267,3 +267,8 @@ _ALL = (
     Spherical, Planar, Translation, Free, Fixed,
 )  # fmt: skip
 JOINT_TYPES = {t.__name__: t for t in _ALL}
+
+
+def moves_by_velocities(joint: JointType) -> bool:
+    """Whether v is the derivative of q, coordinate by coordinate."""
+    return joint.nq == joint.nv and not isinstance(joint, Planar)

@@ -63,6 +63,7 @@ class ModelArrays(NamedTuple):
     frames: np.ndarray  # the last is the world
     dof_parent: np.ndarray  # the degree of freedom before each on the way to the world, or -1
     chain_start: np.ndarray  # the first of those before each that are numbered without a gap
+    dof_end: np.ndarray  # one past the last degree of freedom that each carries
     gravity: np.ndarray  # acceleration of free fall
     armature: np.ndarray  # inertia of each degree of freedom's motor
     damping: np.ndarray
@@ -77,7 +78,7 @@ class ModelArrays(NamedTuple):
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
         integer = np.dtype(np.int64)
-        return (link_type(real), frame_type(real), integer, integer, *[real] * 6)
+        return (link_type(real), frame_type(real), *[integer] * 3, *[real] * 6)
 
 
 def frame_type(real: np.dtype) -> np.dtype:
@@ -130,6 +131,7 @@ def pack(model, real: np.dtype) -> ModelArrays:
         _frames(model, axes, real),
         dof_parent,
         _chain_starts(dof_parent),
+        np.repeat(links["end_v"], links["nv"]),
         model.gravity.astype(real),
         *(_of_velocities(model, name).astype(real) for name in ModelArrays.velocity_data),
         np.concatenate([j.data.rest for j in model.joints] or [np.zeros(0)]).astype(real),

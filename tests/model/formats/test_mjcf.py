@@ -145,9 +145,8 @@ def test_equalities_become_constraints(write):
     with pytest.warns(UserWarning) as record:
         model = load(path)
     messages = " ".join(str(w.message) for w in record)
-    assert "not linear, left out: curve" in messages
     assert "not active, left out: off" in messages
-    pin, glue, points, gear, hold = model.constraints
+    pin, glue, points, gear, hold, curve = model.constraints
     assert pin == dl.Connect("pin_successor", "pin_predecessor")
     assert glue == dl.Weld("glue_successor", "glue_predecessor")
     assert points == dl.Connect("mark", "other")
@@ -156,6 +155,8 @@ def test_equalities_become_constraints(write):
     assert gear.offset == pytest.approx(0.1 - 2 * turn)
     assert hold.coefficients == {"jb": 1.0}
     assert hold.offset == pytest.approx(0.45)
+    assert curve.joints == ("ja", "jb")
+    assert curve.function(np.array([0.3, 0.4])) == pytest.approx(0.3 - 0.15 - 2 * 0.15**2)
     poses = dl.forward_kinematics(model, [0.0, 0.25, turn])
     for name in ("pin", "glue"):
         ends = [model.frame_index(f"{name}_{end}") for end in ("successor", "predecessor")]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..ratio import Ratio
 from ..report import Table
-from .ratios import Ratio
 
 LARGEST_DIFFERENCE = 1e-9
 LARGEST_CENTRAL_DIFFERENCE = 1e-6

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..plots import COLORS, GREY, figure
+from ..plots import GREY, figure, grouped_bars
 from .rows import ROBOTS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_BAR = 0.2
 _SERIES = {
     "microseconds": "ours, batch",
     "loop_microseconds": "Pinocchio, loop",
@@ -39,11 +38,8 @@ def times(records: Sequence[Mapping]) -> Figure:
 
 
 def _bars(ax: Axes, records: Sequence[Mapping]) -> None:
-    """A group a row; what was not measured has no bar."""
-    for k, ((key, label), color) in enumerate(zip(_SERIES.items(), COLORS, strict=True)):
-        shift = (k - (len(_SERIES) - 1) / 2) * _BAR
-        shown = [(x + shift, r[key]) for x, r in enumerate(records) if r.get(key) is not None]
-        ax.bar(*zip(*shown, strict=True), 0.92 * _BAR, color=color, label=label)
+    """A group a row, and marks for what the paper has."""
+    grouped_bars(ax, records, _SERIES)
     paper = [r["paper_microseconds"] for r in records]
     ax.plot(paper, "_", color=GREY, markersize=26, markeredgewidth=2, label="paper, from C++")
     ax.set_yscale("log")

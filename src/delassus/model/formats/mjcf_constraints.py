@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..builder import ModelBuilder
-from ..constraints import Connect, Coupling, Gear, Weld
+from ..constraints import Connect, Coupling, Gear, Implicit, Polynomial, Weld
 from .mjcf_names import MjcfNames, placement_of
 from .report import Report
 
@@ -14,7 +12,7 @@ _SITE = 6  # mjtObj
 
 
 def add_equalities(builder: ModelBuilder, compiled, names: MjcfNames, report: Report) -> None:
-    """Add active equalities: connect, weld and linear relations of joints; tell of the others."""
+    """Add active equalities: connect, weld and relations of joints; tell of the others."""
     for i, name in enumerate(names.equalities):
         kind = int(compiled.eq_type[i])
         if not compiled.eq_active0[i]:
@@ -22,10 +20,8 @@ def add_equalities(builder: ModelBuilder, compiled, names: MjcfNames, report: Re
         elif kind in (_CONNECT, _WELD):
             constraint = Connect if kind == _CONNECT else Weld
             builder.add_constraint(constraint(*_frames(builder, compiled, names, i)))
-        elif kind == _JOINT and not np.any(compiled.eq_data[i, 2:5]):
-            builder.add_constraint(_gear(compiled, names, i))
         elif kind == _JOINT:
-            report.remark("joint equalities that are not linear, left out", name)
+            builder.add_constraint(_relation(compiled, names, i))
         else:
             report.remark("equality constraints of tendons or flexes, left out", name)
 
@@ -46,12 +42,15 @@ def _frames(builder: ModelBuilder, compiled, names: MjcfNames, i: int) -> tuple[
     return frames
 
 
-def _gear(compiled, names: MjcfNames, i: int) -> Gear | Coupling:
-    """q1 - ref1 = constant + slope * (q2 - ref2), or q1 - ref1 = constant."""
+def _relation(compiled, names: MjcfNames, i: int) -> Gear | Coupling | Implicit:
+    """q1 - ref1 = polynomial in q2 - ref2, or q1 - ref1 = constant."""
     first, second = int(compiled.eq_obj1id[i]), int(compiled.eq_obj2id[i])
-    constant, slope = map(float, compiled.eq_data[i, :2])
+    constant, slope, *higher = map(float, compiled.eq_data[i, :5])
     own = constant + float(compiled.qpos0[compiled.jnt_qposadr[first]])
     if second < 0:
         return Coupling({names.joints[first]: 1.0}, own)
     other = float(compiled.qpos0[compiled.jnt_qposadr[second]])
-    return Gear(names.joints[first], names.joints[second], slope, own - slope * other)
+    joints = names.joints[first], names.joints[second]
+    if any(higher):
+        return Implicit(Polynomial((own, slope, *higher), other), joints)
+    return Gear(*joints, slope, own - slope * other)

@@ -1,0 +1,1 @@
+"""Constraints: their rows, the proximal family of solvers, derivatives, loops that close."""

@@ -1,0 +1,77 @@
+"""The benchmark of constrained dynamics, with few states."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("pinocchio")
+pytest.importorskip("matplotlib")
+
+import delassus as dl
+from delassus.benchmarks import Settings
+from delassus.benchmarks.pinocchio_constraints import ConstrainedPeer
+from delassus.benchmarks.pinocchio_peer import load_pair
+from delassus.benchmarks.seed_003 import conclusions, convergence
+from delassus.cli import main
+
+SMALL = replace(Settings.quick(), states=64, repeats=2, turn_seconds=1e-4)
+
+
+def test_quick_run(tmp_path, monkeypatch):
+    """One test, since the run takes long and parallel workers share no fixture."""
+    monkeypatch.setattr(Settings, "quick", lambda: SMALL)
+    assert main(["bench", "seed-003", "--quick", "--output", str(tmp_path)]) == 0
+    data = json.loads((tmp_path / "seed-003.json").read_text())
+    every_problem_is_timed(data)
+    results_are_right(data)
+    iterations_converge(data)
+    assert all(bar["verdict"] in ("holds", "MISSED") for bar in data["summary"]["bars"])
+    for plot in ("times", "factorization", "convergence"):
+        assert (tmp_path / f"seed-003-{plot}.png").read_bytes().startswith(b"\x89PNG")
+    assert "bars hold" in (tmp_path / "seed-003.txt").read_text()
+
+
+def every_problem_is_timed(data):
+    records = data["tables"]["dynamics"]
+    assert [(r["nv"], r["rows"]) for r in records] == [(18, 12), (38, 12), (38, 24), (35, 12)]
+    assert [r["size"] for r in data["tables"]["factorization"]] == [30, 50, 62, 47]
+    for table in ("dynamics", "factorization", "inertia"):
+        for record in data["tables"][table]:
+            times = [x for key, x in record.items() if key.endswith("microseconds")]
+            assert len(times) >= 3
+            assert min(times) > 0.0
+    for record in records:
+        quotient = record["loop_microseconds"] / record["microseconds"]
+        assert record["batch_ratio"] == pytest.approx(quotient)
+
+
+def results_are_right(data):
+    assert data["failures"] == []
+    assert 0.0 < data["summary"]["largest_difference"] < 1e-9
+    assert all(r["difference"] < 1e-12 for r in data["tables"]["factorization"])
+
+
+def iterations_converge(data):
+    records = data["tables"]["convergence"]
+    assert len(records) == 2 * len(convergence.DAMPINGS)
+    by_damping = {r["damping"]: r for r in records if r["rows"] == 12}
+    assert by_damping[1e-6]["enough"] < by_damping[1e-4]["enough"] < 20
+    assert by_damping[1e-2]["after_1"] > by_damping[1e-4]["after_1"] > by_damping[1e-6]["after_1"]
+    redundant = {r["damping"]: r for r in records if r["rows"] == 36}
+    assert redundant[1e-6]["enough"] <= 20
+
+
+def test_what_is_wrong_is_a_failure():
+    right = {"problem": "a", "difference": 1e-12}
+    wrong = [right | {"difference": 1e-6}, right | {"difference": float("nan")}]
+    diverged = {"problem": "a", "damping": 1e-6, "gradients": [1.0, float("nan")]}
+    assert conclusions.failures([right], [diverged | {"gradients": [1.0]}]) == []
+    assert len(conclusions.failures(wrong, [diverged])) == 3
+
+
+def test_constraints_without_a_peer_are_refused():
+    model, peer = load_pair("solo12")
+    constraints = dl.Constraints(model, [dl.Distance("FL_FOOT", "FR_FOOT", 0.3)])
+    with pytest.raises(dl.ModelError, match="no peer for a constraint of type Distance"):
+        ConstrainedPeer(peer, constraints)
