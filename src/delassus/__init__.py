@@ -6,6 +6,10 @@ The public interface: everything that user code needs is a name of this module.
 from . import mujoco, robots
 from .compile import CacheWarning, OperationCount, operation_count, symbolic
 from .constrained.constraints import Baumgarte, Constraints
+from .constrained.derivatives import (
+    ConstrainedDerivatives,
+    constrained_dynamics_derivatives,
+)
 from .constrained.dynamics import (
     CONSTRAINED_METHODS,
     ConstrainedSolution,
@@ -98,6 +102,7 @@ __all__ = [
     "CacheWarning",
     "Closure",
     "Connect",
+    "ConstrainedDerivatives",
     "ConstrainedSolution",
     "ConstrainedTorques",
     "Constraints",
@@ -150,6 +155,7 @@ __all__ = [
     "centroidal_momentum_matrix",
     "close_loops",
     "constrained_dynamics",
+    "constrained_dynamics_derivatives",
     "constrained_inverse_dynamics",
     "coriolis_matrix",
     "forward_dynamics",

@@ -39,7 +39,14 @@ from .derivatives_forces import CHANGE, WRENCH, add_changes, push_links, put_cha
 from .derivatives_inverse import inverse_work, padded, put_inverse
 from .derivatives_products import multiply, product_work
 from .derivatives_rows import RATE, put_rates, put_row_derivatives
-from .dynamics import _count, _fitting, _limits, _whole, check_constraints, rows_of
+from .dynamics import (
+    check_constraints,
+    fitting,
+    iteration_limit,
+    rows_of,
+    state_count,
+    whole_request,
+)
 from .equations import system_memory
 from .jacobian import place_world
 from .kkt import extents
@@ -180,10 +187,10 @@ def constrained_dynamics_derivatives(
     other, what is left of them counts as constant.
     """
     cs = check_constraints(model, constraints)
-    rows, whole = rows_of(cs, damping, desired, None, _count(q)), _whole(cs, tolerance)
-    rows, whole = _fitting(rows, 2, q, v, tau), _fitting(whole, 1, q, v, tau)
+    rows, whole = rows_of(cs, damping, desired, None, state_count(q)), whole_request(cs, tolerance)
+    rows, whole = fitting(rows, 2, q, v, tau), fitting(whole, 1, q, v, tau)
     inputs = (q, v, tau, rows, whole)
     if external_forces is not None:
         inputs = (*inputs, external_forces)
-    found = prox_derivatives(cs, inputs, out, threads, _limits(max_iterations))
+    found = prox_derivatives(cs, inputs, out, threads, iteration_limit(max_iterations))
     return ConstrainedDerivatives._make(found)

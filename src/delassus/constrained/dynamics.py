@@ -74,10 +74,10 @@ def constrained_dynamics(
     if desired is None and warm_start is None and type(damping) is float:
         rows, whole, limits = _plain_request(cs, damping, tolerance, max_iterations)
     else:
-        whole, limits = _whole(cs, tolerance), _limits(max_iterations)
-        rows = rows_of(cs, damping, desired, warm_start, _count(q))
+        whole, limits = whole_request(cs, tolerance), iteration_limit(max_iterations)
+        rows = rows_of(cs, damping, desired, warm_start, state_count(q))
     if type(q) is not np.ndarray or q.ndim > 1 or q.dtype != np.float64:
-        rows, whole = _fitting(rows, 2, q, v, tau), _fitting(whole, 1, q, v, tau)
+        rows, whole = fitting(rows, 2, q, v, tau), fitting(whole, 1, q, v, tau)
     inputs = (q, v, tau, rows, whole)
     if external_forces is not None:
         inputs = (*inputs, external_forces)
@@ -90,7 +90,7 @@ def _plain_request(cs: Constraints, damping: float, tolerance, max_iterations) -
     known = cs.requests.get(key)
     if known is None:
         rows = rows_of(cs, damping, None, None, None)
-        known = rows, _whole(cs, tolerance), _limits(max_iterations)
+        known = rows, whole_request(cs, tolerance), iteration_limit(max_iterations)
         if len(cs.requests) > 100:
             cs.requests.clear()
         cs.requests[key] = known
@@ -110,15 +110,16 @@ def _solution(tolerance: float, a, multipliers, info) -> ConstrainedSolution:
     )
 
 
-def _count(q) -> int | None:
+def state_count(q) -> int | None:
+    """How many states q holds, None for one without a batch axis."""
     return np.shape(q)[0] if np.ndim(q) > 1 else None
 
 
-def _fitting(x: np.ndarray, axes: int, *states) -> np.ndarray:
+def fitting(x: np.ndarray, axes: int, *states) -> np.ndarray:
     """An option's array in the precision of the states, and for as many, without their memory."""
     if all(getattr(y, "dtype", None) == np.float32 for y in states):
         x = x.astype(np.float32)
-    count = _count(states[0])
+    count = state_count(states[0])
     return np.broadcast_to(x, (count, *x.shape)) if count is not None and x.ndim == axes else x
 
 
@@ -160,14 +161,16 @@ def per_row(cs: Constraints, x, name: str, count: int | None) -> np.ndarray:
     return array
 
 
-def _whole(cs: Constraints, tolerance: float) -> np.ndarray:
+def whole_request(cs: Constraints, tolerance: float) -> np.ndarray:
+    """What is asked of all rows: stabilisation, and where to stop."""
     whole = np.empty(WHOLE.size)
     whole[WHOLE.kp], whole[WHOLE.kd] = cs.stabilization.kp, cs.stabilization.kd
     whole[WHOLE.tolerance] = not_negative("tolerance", tolerance)
     return whole
 
 
-def _limits(max_iterations: int) -> tuple[np.ndarray]:
+def iteration_limit(max_iterations: int) -> tuple[np.ndarray]:
+    """The number of iterations, as kernels take it."""
     return (np.array([positive_integer("max_iterations", max_iterations)]),)
 
 
