@@ -24,6 +24,7 @@ from .dynamics import check_constraints, per_row
 from .equations import put_equations, system_memory, system_work
 from .kkt import MARGIN, extents, factorize, factorize_tree
 from .packed import ConstrainedArrays
+from .rows import count_rows
 
 # Products with U and its transpose, and with their inverses.
 MULTIPLY, MULTIPLY_TRANSPOSED, SOLVE, SOLVE_TRANSPOSED = range(4)
@@ -59,7 +60,7 @@ def factor_kkt(model, q, v, damping, external_forces, U, D, work):
 def put_joints_of_factor(model, M, D_M, U, D):
     """The part of the joints: the tree's pattern."""
     nv = len(model.armature)
-    pitch, m = nv + MARGIN, rows_before_joints(model)
+    pitch, m = nv + MARGIN, count_rows(model)
     for i in range(nv):
         at = (m + i) * (m + nv) + m
         U[at + i] = 1.0
@@ -71,7 +72,7 @@ def put_joints_of_factor(model, M, D_M, U, D):
 @function
 def put_rows_of_factor(model, c, Y, D_M, G, D_G, U, D):
     """The part of a piece's rows, without those that fill up its block."""
-    piece, m = model.pieces[c], rows_before_joints(model)
+    piece, m = model.pieces[c], count_rows(model)
     size, pitch = m + len(model.armature), extents(model)[0] + MARGIN
     for t in range(piece.count):
         row, at = piece.row + t, (piece.row + t) * size
@@ -88,15 +89,6 @@ def put_rows_of_factor(model, c, Y, D_M, G, D_G, U, D):
             U[at + m + k] = Y[piece.panel + place * piece.height + t] * D_M[k]
 
 
-@function
-def rows_before_joints(model):
-    """m"""
-    if len(model.pieces) == 0:
-        return 0
-    last = model.pieces[len(model.pieces) - 1]
-    return last.row + last.count
-
-
 @kernel(
     ConstrainedArrays,
     shared=("choice",),
@@ -107,7 +99,7 @@ def rows_before_joints(model):
 )
 def apply_factor(model, choice, U, x, y, work):
     """U x, U^T x, U^-1 x or U^-T x"""
-    nv, m = len(model.armature), rows_before_joints(model)
+    nv, m = len(model.armature), count_rows(model)
     for t in range(m + nv):
         y[t] = x[t]
     if choice[0] == MULTIPLY:
