@@ -11,6 +11,7 @@ from __future__ import annotations
 from ..compile import clear, function, part, present, slots
 from ..dynamics.links import (
     composite_times,
+    external_wrench,
     move_link,
     place_and_span,
     rigid_inertia,
@@ -24,7 +25,6 @@ from ..spatial.vectors import (
     get9,
     put3,
     put6,
-    rotate,
     subtract,
 )
 from .jacobian import place_world, put_panel
@@ -107,10 +107,8 @@ def put_rigid_body(link, at, work):
 def push_rigid_body(link, at, external_forces, work):
     """Take off an external force, given in the body's axes and at its origin."""
     if link.body >= 0:
-        R, E = get9(work, at + LINK.R), get9(link.orientation, 0)
-        f = rotate(R, rotate(E, get3(external_forces, 6 * link.body)))
-        n = rotate(R, rotate(E, get3(external_forces, 6 * link.body + 3)))
-        n = add_cross(n, get3(work, at + LINK.p), f)
+        R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
+        n, f = external_wrench(link, R, p, external_forces)
         put3(work, at + LINK.f, subtract(get3(work, at + LINK.f), f))
         put3(work, at + LINK.n, subtract(get3(work, at + LINK.n), n))
 

@@ -31,7 +31,7 @@ from ..spatial.vectors import (
 )
 from .articulated import keep_remainder, pass_remainder, project, put_rigid_body
 from .joints import joint_motion
-from .links import place_and_span
+from .links import external_wrench, place_and_span
 
 # A link's work memory: placement and articulated inertia; force f and moment n of the bias motion.
 LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3, n=3, f=3)
@@ -124,12 +124,10 @@ def rigid_body(link, i, work):
 def pushed_rigid_body(link, i, external_forces, work):
     """The same for a link under an external force, given in the body's axes, at its origin."""
     at = i * LINK.size
-    R, E = get9(work, at + LINK.R), get9(link.orientation, 0)
+    R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
     rigid_body(link, i, work)
     if link.body >= 0:
-        f = rotate(R, rotate(E, get3(external_forces, 6 * link.body)))
-        n = rotate(R, rotate(E, get3(external_forces, 6 * link.body + 3)))
-        n = add_cross(n, get3(work, at + LINK.p), f)
+        n, f = external_wrench(link, R, p, external_forces)
         put3(work, at + LINK.f, subtract(get3(work, at + LINK.f), f))
         put3(work, at + LINK.n, subtract(get3(work, at + LINK.n), n))
 

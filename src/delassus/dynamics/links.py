@@ -172,3 +172,12 @@ def move_link(link, i, v, work, size, dofs, dof_size):
     put3(work, at + MOVING.u, add(u_p, u))
     put3(work, at + MOVING.alpha, add_cross(get3(work, parent + MOVING.alpha), omega_p, w))
     put3(work, at + MOVING.a, add_cross(a, u_p, w))
+
+
+@function
+def external_wrench(link, R, p, external_forces):
+    """Moment about the tree's origin and force of what acts on a body, given in its own axes."""
+    E = get9(link.orientation, 0)
+    f = rotate(R, rotate(E, get3(external_forces, 6 * link.body)))
+    n = rotate(R, rotate(E, get3(external_forces, 6 * link.body + 3)))
+    return add_cross(n, p, f), f

@@ -40,7 +40,7 @@ from ..spatial.vectors import (
     subtract,
 )
 from .coriolis import coriolis_operator
-from .links import composite_times, place_and_span, rigid_inertia, start_at_rest
+from .links import composite_times, external_wrench, place_and_span, rigid_inertia, start_at_rest
 from .variations import VARIATION, vary_motion
 
 # A link's work memory: placement and motion. Inertia, Coriolis operator and force of its subtree
@@ -126,13 +126,12 @@ def newton_euler(link, at, work):
 @function
 def pushed_newton_euler(link, at, external_forces, work):
     """The same for a link under an external force, given in the body's axes, at its origin."""
-    R, p, E = get9(work, at + LINK.R), get3(work, at + LINK.p), get9(link.orientation, 0)
+    R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
     newton_euler(link, at, work)
     if link.body >= 0:
-        f = rotate(R, rotate(E, get3(external_forces, 6 * link.body)))
-        n = rotate(R, rotate(E, get3(external_forces, 6 * link.body + 3)))
+        n, f = external_wrench(link, R, p, external_forces)
         put3(work, at + SUBTREE.f, subtract(get3(work, at + SUBTREE.f), f))
-        put3(work, at + SUBTREE.n, subtract(get3(work, at + SUBTREE.n), add_cross(n, p, f)))
+        put3(work, at + SUBTREE.n, subtract(get3(work, at + SUBTREE.n), n))
 
 
 @function

@@ -48,6 +48,7 @@ from .links import (
     PLACEMENT,
     SUBSPACE,
     composite_times,
+    external_wrench,
     move_link,
     place_and_span,
     rigid_inertia,
@@ -168,10 +169,8 @@ def needed_force(link, at, external_forces, work):
     n, f = composite_times(inertia, h, link.mass, alpha, a)
     n, f = add(n, rotate(B, omega)), add_cross(f, omega, momentum)
     if present(external_forces) and link.body >= 0:  # in the body's axes, at its origin
-        E = get9(link.orientation, 0)
-        push = rotate(R, rotate(E, get3(external_forces, 6 * link.body)))
-        twist = rotate(R, rotate(E, get3(external_forces, 6 * link.body + 3)))
-        n, f = subtract(n, add_cross(twist, p, push)), subtract(f, push)
+        n_external, f_external = external_wrench(link, R, p, external_forces)
+        n, f = subtract(n, n_external), subtract(f, f_external)
     return inertia, h, B, momentum, n, f
 
 
