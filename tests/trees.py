@@ -6,6 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import delassus as dl
+from delassus.model.packed import ModelArrays
 
 JOINT_TYPES = [
     lambda rng: dl.Revolute(rng.standard_normal(3)),
@@ -102,7 +103,7 @@ def relative(x, reference):
 def unrelated(model):
     """Pairs of degrees of freedom that neither share a joint nor carry one another."""
     carried = np.eye(model.nv, dtype=bool)
-    for k, before in enumerate(model.arrays(np.dtype(float)).dof_parent):
+    for k, before in enumerate(model.arrays(ModelArrays, np.dtype(float)).dof_parent):
         if before >= 0:
             carried[k] |= carried[before]
     return ~(carried | carried.T)

@@ -294,14 +294,11 @@ class Programs(Tabulated):
             "n_registers": max(p.slots.size for p in programs),
         }
 
-    def pack(self, dtype):
+    def pack(self, kind, dtype):
         code, constants, starts = concatenate(self.programs)
         counts = [len(p.instructions) for p in self.programs]
         table = np.column_stack([starts, counts, self.inputs, self.outputs])
         return ProgramArrays(code, constants.astype(dtype), table.ravel())
-
-    def arrays(self, dtype):
-        return self.table(dtype).arrays
 
 
 @kernel(
@@ -337,7 +334,7 @@ def plain(programs, state):
     """The outputs in plain Python."""
     work = np.full(programs.dimensions["n_registers"] + MARGIN, np.nan)
     outputs = np.empty(programs.dimensions["n_outputs"])
-    run_all_programs.function(programs.arrays(FLOAT64), state, outputs, work)
+    run_all_programs.function(programs.arrays(ProgramArrays, FLOAT64), state, outputs, work)
     return outputs
 
 

@@ -76,12 +76,13 @@ import numpy as np
 from numba import cuda
 import delassus as dl
 from delassus.compile import FLOAT64
+from delassus.model.packed import ModelArrays
 from delassus.dynamics.rnea import rnea
 from delassus.dynamics.aba import aba
 from trees import random_tree, random_states
 
 model = random_tree(4, bodies=7)
-arrays = model.arrays(FLOAT64)
+arrays = model.arrays(ModelArrays, FLOAT64)
 n = 5
 q, v, a = random_states(model, 0, n)
 expected = {rnea: dl.inverse_dynamics(model, q, v, a), aba: dl.forward_dynamics(model, q, v, a)}

@@ -19,6 +19,7 @@ from delassus.dynamics.aba_products import (
 from delassus.dynamics.mass_products import mass_matrix_product, mass_matrix_product_derivative
 from delassus.dynamics.rnea_derivatives import inverse_dynamics_derivatives
 from delassus.dynamics.rnea_products import inverse_dynamics_jvp, inverse_dynamics_vjp
+from delassus.model.packed import ModelArrays
 from trees import chain, random_states, random_tree, relative, unrelated
 
 pytestmark = pytest.mark.uncompiled
@@ -242,7 +243,7 @@ def test_work_memory_is_written_before_it_is_read(product):
     own = next(kernel for kernel in kernels().values() if kernel.label == product.__name__)
     work, outputs = np.full(own.work(model.dimensions), np.nan), list(map(np.zeros_like, expected))
     flat = [x.ravel() for x in (*given_arguments, *outputs)]
-    own.function(model.arrays(FLOAT64), *flat, work)
+    own.function(model.arrays(ModelArrays, FLOAT64), *flat, work)
     for found, wanted in zip(outputs, expected, strict=True):
         assert relative(found, wanted) < 1e-10
 

@@ -11,6 +11,7 @@ import delassus as dl
 from delassus.benchmarks.pinocchio_peer import load_pair
 from delassus.compile import FLOAT64
 from delassus.dynamics.regressor import inertial_parameters, inverse_dynamics_regressor, regress
+from delassus.model.packed import ModelArrays
 from trees import random_states, random_tree, relative
 
 TREES = st.builds(
@@ -122,7 +123,9 @@ def test_work_memory_is_written_before_it_is_read():
     q, v, a = random_states(model, 0)
     expected = inverse_dynamics_regressor(model, q, v, a)
     work, Y = np.full(regress.work(model.dimensions), np.nan), np.zeros(expected.size)
-    regress.function(model.arrays(FLOAT64), np.arange(10 * model.n_bodies), q, v, a, Y, work)
+    regress.function(
+        model.arrays(ModelArrays, FLOAT64), np.arange(10 * model.n_bodies), q, v, a, Y, work
+    )
     assert relative(Y.reshape(expected.shape), expected) < 1e-13
 
 

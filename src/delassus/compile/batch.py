@@ -179,7 +179,7 @@ def _as_rows(x: np.ndarray, n: int, shape) -> np.ndarray:
 
 
 def _run_uncompiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
-    arrays = model.arrays(dtype)
+    arrays = model.arrays(kernel.signature.model, dtype)
     work = np.empty(kernel.work(model.dimensions), dtype)
     nothing = np.empty(0, dtype)
     with np.errstate(all="ignore"):
@@ -224,7 +224,7 @@ _scratch = _Scratch()
 def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     entry = kernel.batch(dtype)
     width = cpu.lanes(dtype.itemsize)
-    address = model.table(dtype).address
+    address = model.table(kernel.signature.model, dtype).address
     strides = np.array([x.shape[1] if len(x) == n else 0 for x in rows], np.int64)
     addresses = np.array(
         [x.__array_interface__["data"][0] if len(x) else 0 for x in rows], np.int64

@@ -59,7 +59,7 @@ def trace(kernel, model, inputs, shared) -> list:
     ]
     outputs = [np.zeros(int(np.prod(shape)), object) for shape in output_shapes]
     work = np.empty(kernel.work(model.dimensions), object)
-    arrays = model.arrays(np.dtype(np.float64))
+    arrays = model.arrays(kernel.signature.model, np.dtype(np.float64))
     kernel.function(arrays, *shared, *states, *outputs, work)
     return [_as_symbol(x, shape) for x, shape in zip(outputs, output_shapes, strict=True)]
 

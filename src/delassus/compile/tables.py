@@ -26,8 +26,9 @@ class Table:
 class Tabulated:
     """Base of what kernels can be called with: gives its arrays as tables.
 
-    A subclass has `dimensions`, the extents that kernels' arguments are made of, and `pack(dtype)`,
-    its arrays in one precision.
+    A subclass has `dimensions`, the extents that kernels' arguments are made of, and
+    `pack(kind, dtype)`, its arrays in one precision. `kind` is the tuple of arrays that a kernel
+    reads, for which there may be a choice.
     """
 
     dimensions: dict[str, int]
@@ -40,26 +41,33 @@ class Tabulated:
         self.argument_shapes: dict = {}
         self.prepared: dict = {}
 
-    def pack(self, dtype: np.dtype) -> tuple:
+    def pack(self, kind: type, dtype: np.dtype) -> tuple:
         """The arrays that kernels read, in one precision."""
         raise NotImplementedError
 
-    def table(self, dtype: np.dtype) -> Table:
+    def table(self, kind: type, dtype: np.dtype) -> Table:
         """The table for batches, whose work memory belongs to the threads."""
         with self._making:
-            return self._table(dtype)
+            return self._table(kind, dtype)
 
-    def _table(self, dtype: np.dtype) -> Table:
-        if dtype not in self._tables:
-            self._tables[dtype] = Table(self.pack(dtype), self.dimensions, np.empty(0, dtype))
-        return self._tables[dtype]
+    def _table(self, kind: type, dtype: np.dtype) -> Table:
+        key = kind, dtype
+        if key not in self._tables:
+            self._tables[key] = Table(self.pack(kind, dtype), self.dimensions, np.empty(0, dtype))
+        return self._tables[key]
+
+    def arrays(self, kind: type, dtype: np.dtype) -> tuple:
+        """The same arrays with fields as attributes, for kernels that run as plain Python."""
+        arrays = self.table(kind, dtype).arrays
+        return kind(*(a.view(np.recarray) if a.dtype.names else a for a in arrays))
 
     def prepare(self, kernel, shared=()) -> int:
         """Address of the table for one state of doubles, with work memory of the kernel's own."""
         with self._making:
             if kernel not in self.prepared:
                 work = np.empty(kernel.work(self.dimensions))
-                table = Table(self._table(_DOUBLE).arrays, self.dimensions, work)
+                arrays = self._table(kernel.signature.model, _DOUBLE).arrays
+                table = Table(arrays, self.dimensions, work)
                 self._tables[kernel] = table  # keeps it alive
                 self.prepared[kernel] = table.address, kernel.shapes(self, shared)[1]
             return self.prepared[kernel][0]

@@ -13,7 +13,7 @@ from ..dynamics.arguments import check_model, zero_velocity
 from ..errors import DataTypeError, ModelError, SettingError
 from ..model.constraints import Constraint
 from ..model.model import Model
-from . import packed
+from . import elimination, packed, pieces
 from .jacobian import evaluate_rows
 
 
@@ -58,30 +58,27 @@ class Constraints(Tabulated):
             raise DataTypeError(
                 f"stabilization must be a Baumgarte, got {type(stabilization).__name__}"
             )
-        parts = [packed.pieces(model, c) for c in self.declared]
-        self._parts = [piece for pieces in parts for piece in pieces]
-        counts = [sum(piece.count for piece in pieces) for pieces in parts]
+        parts = [pieces.pieces(model, c) for c in self.declared]
+        self._parts = [piece for own in parts for piece in own]
+        counts = [sum(piece.count for piece in own) for own in parts]
         ends = np.cumsum(counts, dtype=int)
         self.slices = tuple(
             slice(int(end - count), int(end)) for end, count in zip(ends, counts, strict=True)
         )
         self.size = int(sum(counts))
         self.requests: dict = {}  # what solvers were asked for, by their options
-        arrays = packed.pack(model, self._parts, FLOAT64)  # names that are wrong raise here
+        found = packed.find_paths(model, self._parts, FLOAT64)  # names that are wrong raise here
         self.dimensions = {
             **model.dimensions,
             "m": self.size,
             "size": self.size + model.nv,
-            **packed.sizes(arrays),
+            **packed.sizes(found.records),
+            **elimination.eliminate(found).sizes,
         }
 
-    def pack(self, dtype: np.dtype) -> packed.ConstrainedArrays:
+    def pack(self, kind: type, dtype: np.dtype) -> tuple:
         """The arrays that kernels read, in one precision."""
-        return packed.pack(self.model, self._parts, dtype)
-
-    def arrays(self, dtype: np.dtype) -> packed.ConstrainedArrays:
-        """The same for kernels that run as plain Python."""
-        return packed.readable(self.table(dtype).arrays)
+        return _PACKED[kind](packed.find_paths(self.model, self._parts, dtype))
 
     # --- at a state -------------------------------------------------------------------------------
 
@@ -122,6 +119,13 @@ class Constraints(Tabulated):
 
     def __repr__(self) -> str:
         return f"<Constraints on {self.model.name!r}: {len(self.declared)}, {self.size} rows>"
+
+
+_PACKED = {
+    packed.PathArrays: packed.pack,
+    packed.ConstrainedArrays: packed.pack_meetings,
+    elimination.ArticulatedArrays: elimination.pack_elimination,
+}
 
 
 def _declared(constraints) -> tuple[Constraint, ...]:

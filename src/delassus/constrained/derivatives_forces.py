@@ -37,7 +37,7 @@ from ..spatial.vectors import (
     subtract,
 )
 from .derivatives_rows import origin_shift
-from .packed import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR
+from .pieces import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR
 from .rows import ROW, count_rows, frame_pose, piece_registers
 
 # The wrench of a piece: on the link of `frame`, and what is taken from that of `other`.

@@ -16,7 +16,7 @@ linear velocity nothing but -omega x u, which is to say F = M H with few entries
 from __future__ import annotations
 
 from ..compile import function, part
-from ..dynamics.aba_derivatives import floats
+from ..dynamics.links import floats
 from ..spatial.quaternions import rotation
 from ..spatial.vectors import add, compose, cross, get3, get9, put3, rotate_back, scale
 from .derivatives_inverse import padded, tile

@@ -39,7 +39,7 @@ from ..spatial.vectors import (
     scale,
     subtract,
 )
-from .packed import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR, TILT_AND_TWIST
+from .pieces import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR, TILT_AND_TWIST
 from .rows import (
     ROW,
     frame_pose,

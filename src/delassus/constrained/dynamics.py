@@ -11,11 +11,13 @@ from ..errors import DataTypeError, ModelError, SettingError, ShapeError, Unknow
 from ..model.model import Model
 from ..model.names import closest
 from . import dense
+from .caba import caba
 from .constraints import Constraints
 from .prox_ltl import INFO, REQUEST, ROUNDING, WHOLE, prox_ltl
 from .settings import not_negative, positive_integer
 
-CONSTRAINED_METHODS = ("prox-ltl", "dense")
+_KERNELS = {"caba": caba, "prox-ltl": prox_ltl}
+CONSTRAINED_METHODS = (*_KERNELS, "dense")
 AUTO = "auto"
 # What J^T r cannot fall below is rounding of what it is the difference of.
 FLOOR = 1000.0 * ROUNDING
@@ -81,7 +83,13 @@ def constrained_dynamics(
     inputs = (q, v, tau, rows, whole)
     if external_forces is not None:
         inputs = (*inputs, external_forces)
-    return _solution(tolerance, *prox_ltl(cs, inputs, None, threads, limits))
+    kernel = _KERNELS[_choice(q) if method == AUTO else method]
+    return _solution(tolerance, *kernel(cs, inputs, None, threads, limits))
+
+
+def _choice(q) -> str:
+    """The method that is fastest, unless numbers are too short for its springs."""
+    return "prox-ltl" if getattr(q, "dtype", None) == np.float32 else "caba"
 
 
 def _plain_request(cs: Constraints, damping: float, tolerance, max_iterations) -> tuple:

@@ -60,7 +60,7 @@ def system_memory(model, work):
 
 
 @function
-def put_equations(model, q, v, tau, external_forces, M, force, J, rows, work):
+def put_equations(model, q, v, tau, external_forces, with_error, M, force, J, rows, work):
     """M, tau - b, J, and all else that is to know of the rows."""
     n, nv = len(model.links), len(model.armature)
     dofs = n * LINK.size
@@ -72,7 +72,7 @@ def put_equations(model, q, v, tau, external_forces, M, force, J, rows, work):
     for i in range(1, n):
         move_link(model.links[i], i, v, work, LINK.size, dofs, DOF.size)
     for c in range(len(model.pieces)):
-        put_rows(model, model.pieces[c], q, v, work, LINK.size, rows)
+        put_rows(model, model.pieces[c], q, v, with_error, work, LINK.size, rows)
         put_panel(model, model.pieces[c], J, part(work, dofs), DOF.size, rows)
     for i in range(1, n):
         put_rigid_body(model.links[i], i * LINK.size, work)

@@ -43,7 +43,7 @@ def factor_kkt(model, q, v, damping, external_forces, U, D, work):
     blocks, _ = extents(model)
     records, J, Y, M, D_M, G, D_G, rest = system_memory(model, work)
     force, padded = rest, part(rest, nv)
-    put_equations(model, q, v, v, external_forces, M, force, J, records, work)
+    put_equations(model, q, v, v, external_forces, False, M, force, J, records, work)
     for t in range(blocks):
         padded[t] = 1.0
     for c in range(len(model.pieces)):

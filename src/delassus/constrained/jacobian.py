@@ -18,14 +18,15 @@ from ..dynamics.links import (
     start_at_rest,
 )
 from ..spatial.vectors import dot, get3, put3, put9, subtract
-from .packed import CONNECT, COUPLING, IMPLICIT, ConstrainedArrays
+from .packed import PathArrays
+from .pieces import CONNECT, COUPLING, IMPLICIT
 from .rows import ROW, count_rows, piece_registers, put_rows, rows_work
 
 LINK, DOF = MOVING, SUBSPACE
 
 
 @kernel(
-    ConstrainedArrays,
+    PathArrays,
     inputs={"q": "nq", "v": "nv"},
     outputs={"J": "m nv", "velocity": "m", "drift": "m", "error": "m"},
     work=lambda n: n["n_links"] * LINK.size + n["nv"] * DOF.size + rows_work(n),
@@ -42,7 +43,7 @@ def evaluate_rows(model, q, v, J, velocity, drift, error, work):
         place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
         move_link(model.links[i], i, v, work, LINK.size, dofs, DOF.size)
     for c in range(len(model.pieces)):
-        put_rows(model, model.pieces[c], q, v, work, LINK.size, rows)
+        put_rows(model, model.pieces[c], q, v, True, work, LINK.size, rows)
         put_columns(model, model.pieces[c], J, part(work, dofs), DOF.size, rows)
     for r in range(count_rows(model)):
         velocity[r] = rows[r * ROW.size + ROW.velocity]

@@ -1,56 +1,17 @@
-"""The form of constraints that kernels read: a model's arrays and a few more.
-
-Every declared constraint becomes pieces of a few kinds, each with rows of its own. A row restrains
-joints on the paths from the world to the two links that the piece is between, or the joints that it
-names.
-"""
+"""The form of constraints that kernels read: a model's arrays and a few more."""
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
 
-from ..compile.programs import ImplicitProgram, concatenate
+from ..compile.programs import concatenate
 from ..errors import ModelError
-from ..model.constraints import (
-    Closure,
-    Connect,
-    Constraint,
-    Coupling,
-    Distance,
-    Gear,
-    Implicit,
-    Weld,
-)
-from ..model.joints import (
-    Cylindrical,
-    Helical,
-    JointType,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Translation,
-    Universal,
-    moves_by_velocities,
-)
 from ..model.model import Model
 from ..model.packed import ModelArrays
-from ..spatial.transform import rotation_to_axis
-
-# Kinds of pieces. Directions are the frame's axes unless said otherwise.
-CONNECT = 0  # the difference of two points, in the world's axes
-RELATIVE = 1  # rows of the motion of a frame relative to another, a basis of up to six
-PERPENDICULAR = 2  # the cosine of the angle between an axis of each frame
-DISTANCE = 3  # between two points
-COUPLING = 4  # a sum of joint coordinates
-IMPLICIT = 5  # a recorded function of joint coordinates
-
-# How a RELATIVE piece measures rotations: as a rotation vector, or as the tilt of an axis about
-# which the frames may turn, and the angle about it.
-ROTATION_VECTOR = 0
-TILT_AND_TWIST = 1
+from .pieces import COUPLING, IMPLICIT, Piece
 
 
 def piece_type(real: np.dtype) -> np.dtype:
@@ -106,142 +67,71 @@ MEETING = np.dtype([(name, np.int64) for name in ("piece", "other", "first", "co
 SHARED_STEP = np.dtype([(name, np.int64) for name in ("dof", "place", "other_place")])
 
 
-class ConstrainedArrays(NamedTuple):
-    """What kernels know of a model and of constraints on it."""
+# Extents that kernels' arguments are made of.
+DIMENSIONS = ("nq", "nv", "n_bodies", "m", "size")
+# Rows of constraints, whatever is solved for: pieces, terms, and instructions and constants of all
+# recorded functions (see `compile.programs`).
+ROW_FIELDS = (*ModelArrays._fields, "pieces", "terms", "code", "constants")
 
-    links: np.ndarray
-    frames: np.ndarray
-    dof_parent: np.ndarray
-    chain_start: np.ndarray
-    dof_end: np.ndarray
-    gravity: np.ndarray
-    armature: np.ndarray
-    damping: np.ndarray
-    friction: np.ndarray
-    stiffness: np.ndarray
-    rest: np.ndarray
-    pieces: np.ndarray
-    terms: np.ndarray
-    steps: np.ndarray  # paths of the pieces, each from the last degree of freedom to the first
-    meetings: np.ndarray  # of two pieces: what they share of their paths
-    shared_steps: np.ndarray  # where on both paths
-    code: np.ndarray  # instructions of all recorded functions, see `compile.programs`
-    constants: np.ndarray  # that they use
 
-    dimensions = ("nq", "nv", "n_bodies", "m", "size")
+def row_types(real: np.dtype) -> tuple[np.dtype, ...]:
+    """The element type of each of these arrays."""
+    own = (piece_type(real), term_type(real), np.dtype(np.int64), real)
+    return (*ModelArrays.array_types(real), *own)
+
+
+class PathArrays(namedtuple("PathArrays", (*ROW_FIELDS, "steps"))):
+    """What kernels know of a model and of rows on it.
+
+    `steps` are the paths of the pieces, each from the last degree of freedom to the first.
+    """
+
+    __slots__ = ()
+    dimensions = DIMENSIONS
 
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        own = (piece_type(real), term_type(real), step_type(real), MEETING, SHARED_STEP)
-        return (*ModelArrays.array_types(real), *own, np.dtype(np.int64), real)
+        return (*row_types(real), step_type(real))
 
 
-assert ConstrainedArrays._fields[: len(ModelArrays._fields)] == ModelArrays._fields
+class ConstrainedArrays(
+    namedtuple("ConstrainedArrays", (*PathArrays._fields, "meetings", "shared_steps"))
+):
+    """The same, and for every two pieces what they share of their paths, and where on both."""
 
+    __slots__ = ()
+    dimensions = DIMENSIONS
 
-class Recorded(NamedTuple):
-    """The program of a recorded function."""
-
-    instructions: np.ndarray
-    constants: np.ndarray
-    to_bias: int
-    registers: int
-
-
-class Piece(NamedTuple):
-    """A piece before its rows have numbers."""
-
-    kind: int
-    count: int
-    frame: str = ""
-    other: str = ""
-    basis: np.ndarray | None = None
-    measure: int = ROTATION_VECTOR
-    axis: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    other_axis: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    rest: float = 0.0
-    terms: tuple[tuple[str, float], ...] = ()
-    program: Recorded | None = None
-
-
-def pieces(model: Model, constraint: Constraint) -> list[Piece]:
-    """What a declared constraint is made of."""
-    match constraint:
-        case Connect(frame, other):
-            return [Piece(CONNECT, 3, frame, other)]
-        case Weld(frame, other):
-            return [Piece(RELATIVE, 6, frame, other, np.eye(6))]
-        case Distance(frame, other, length):
-            return [Piece(DISTANCE, 1, frame, other, rest=length)]
-        case Gear(joint, other, ratio, offset):
-            return [Piece(COUPLING, 1, terms=((joint, 1.0), (other, -ratio)), rest=offset)]
-        case Coupling(coefficients, offset):
-            return [Piece(COUPLING, 1, terms=tuple(coefficients.items()), rest=offset)]
-        case Closure(joint_type, frame, other):
-            return closure_pieces(joint_type, frame, other)
-        case Implicit(function, joints):
-            return [implicit_piece(model, function, joints)]
-    raise ModelError(f"constraints of type {type(constraint).__name__} cannot be solved")
-
-
-def closure_pieces(joint: JointType, frame: str, other: str) -> list[Piece]:
-    """The motions that a joint does not allow, in the frame's axes."""
-    rows = np.eye(6)
-    linear, angular = rows[:3], rows[3:]
-    match joint:
-        case Spherical():
-            return [Piece(RELATIVE, 3, frame, other, linear)]
-        case Translation():
-            return [Piece(RELATIVE, 3, frame, other, angular)]
-        case Universal(first, second):
-            cosine = float(np.dot(first, second))
-            return [
-                Piece(RELATIVE, 3, frame, other, linear),
-                Piece(PERPENDICULAR, 1, frame, other, axis=second, other_axis=first, rest=cosine),
-            ]
-    x, y, z = rotation_to_axis(np.array(joint.axis)).T  # z is the joint's axis
-    across, along = np.array([x, y]) @ linear, z[None] @ linear
-    tilt, twist = np.array([x, y]) @ angular, z[None] @ angular
-    match joint:
-        case Revolute():
-            basis, measure = [linear, tilt], TILT_AND_TWIST
-        case Prismatic():
-            basis, measure = [across, angular], ROTATION_VECTOR
-        case Cylindrical():
-            basis, measure = [across, tilt], TILT_AND_TWIST
-        case Planar():
-            basis, measure = [along, tilt], TILT_AND_TWIST
-        case Helical():
-            basis, measure = [across, along - joint.pitch * twist, tilt], TILT_AND_TWIST
-        case _:
-            raise ModelError(f"a closure by {type(joint).__name__} cannot be solved")
-    basis = np.concatenate(basis)
-    return [Piece(RELATIVE, len(basis), frame, other, basis, measure, axis=tuple(z))]
-
-
-def implicit_piece(model: Model, function, joints: tuple[str, ...]) -> Piece:
-    """A function of the coordinates of joints, recorded."""
-    for joint in map(model.joint, joints):
-        if not moves_by_velocities(joint.type):
-            raise ModelError(
-                f"Implicit takes joints whose velocities are the derivatives of their coordinates, "
-                f"but {joint.name!r} is {type(joint.type).__name__}"
-            )
-    program = ImplicitProgram(function, sum(model.joint(name).nq for name in joints))
-    recorded = Recorded(
-        program.instructions, program.constants, program.ends["bias"], program.slots.size
-    )
-    return Piece(IMPLICIT, program.m, terms=tuple((name, 1.0) for name in joints), program=recorded)
+    @classmethod
+    def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
+        """The element type of each array."""
+        return (*PathArrays.array_types(real), MEETING, SHARED_STEP)
 
 
 # Rows of a piece are worked on by three.
 ROWS = 3
 
 
-def pack(model: Model, parts: list[Piece], real: np.dtype) -> ConstrainedArrays:
-    """A model's arrays and those of the pieces, in one precision."""
-    arrays = model.pack(real)
+class Paths(NamedTuple):
+    """Pieces with numbers for their rows, and the path of each: weight and term by step."""
+
+    arrays: ModelArrays
+    records: np.ndarray
+    terms: np.ndarray
+    code: np.ndarray
+    constants: np.ndarray
+    paths: list[dict[int, tuple[float, int]]]
+
+    @property
+    def rows(self) -> tuple:
+        """The arrays of ROW_FIELDS."""
+        return (*self.arrays, self.records, self.terms, self.code, self.constants)
+
+
+def find_paths(model: Model, parts: list[Piece], real: np.dtype) -> Paths:
+    """Everything that is known of the pieces one by one, in one precision."""
+    arrays = model.pack(ModelArrays, real)
     records = np.zeros(len(parts), piece_type(real))
     terms: list[tuple[int, int, float]] = []
     paths: list[dict[int, tuple[float, int]]] = []
@@ -262,16 +152,20 @@ def pack(model: Model, parts: list[Piece], real: np.dtype) -> ConstrainedArrays:
     records["registers"] = _starts(records["register_count"])
     programs = [part.program for part in parts if part.program is not None]
     code, constants, records["program"][records["kind"] == IMPLICIT] = concatenate(programs)
-    steps = [(dof, *step) for path in paths for dof, step in path.items()]
-    return ConstrainedArrays(
-        *arrays,
-        records,
-        np.array(terms, term_type(real)),
-        np.array(steps, step_type(real)),
-        *_meetings(paths),
-        code,
-        constants.astype(real),
-    )
+    terms = np.array(terms, term_type(real))
+    return Paths(arrays, records, terms, code, constants.astype(real), paths)
+
+
+def pack(found: Paths) -> PathArrays:
+    """The arrays of rows alone."""
+    steps = [(dof, *step) for path in found.paths for dof, step in path.items()]
+    real = found.constants.dtype
+    return PathArrays(*found.rows, np.array(steps, step_type(real)))
+
+
+def pack_meetings(found: Paths) -> ConstrainedArrays:
+    """The same with what pieces share."""
+    return ConstrainedArrays(*pack(found), *_meetings(found.paths))
 
 
 def _fill(record, part: Piece) -> None:
@@ -291,19 +185,13 @@ def _starts(counts: np.ndarray) -> np.ndarray:
     return np.cumsum(counts) - counts
 
 
-def sizes(arrays: ConstrainedArrays) -> dict[str, int]:
+def sizes(records: np.ndarray) -> dict[str, int]:
     """Extents of work memory: rows by threes, rows times steps of all pieces, registers."""
-    records = arrays.pieces
     return {
         "blocks": int(records["height"].sum()),
         "panels": int((records["height"] * records["length"]).sum()),
         "registers": int(records["register_count"].sum()),
     }
-
-
-def readable(arrays: ConstrainedArrays) -> ConstrainedArrays:
-    """The same arrays with fields as attributes, for kernels that run as plain Python."""
-    return ConstrainedArrays(*(a.view(np.recarray) if a.dtype.names else a for a in arrays))
 
 
 def _terms(model: Model, part: Piece) -> list[tuple[int, int, float]]:

@@ -32,7 +32,7 @@ from ..spatial.vectors import (
     scale,
     subtract,
 )
-from .packed import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR, TILT_AND_TWIST
+from .pieces import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR, TILT_AND_TWIST
 
 # A row: moment and force on the link of `frame`, and what is taken from the link of `other`.
 ROW = slots(n=3, f=3, other_n=3, other_f=3, velocity=1, drift=1, error=1)
@@ -62,14 +62,17 @@ def count_rows(model):
 
 
 @function
-def put_rows(model, piece, q, v, work, size, rows):
-    """All that is to know of the rows of a piece between frames, or of joint coordinates."""
+def put_rows(model, piece, q, v, with_error, work, size, rows):
+    """All that is to know of the rows of a piece between frames, or of joint coordinates.
+
+    Errors that take arithmetic of their own are left out, as zeros, if not asked for.
+    """
     if piece.kind == COUPLING:
         put_coupling(model, piece, q, v, rows)
     elif piece.kind == IMPLICIT:
         put_implicit(model, piece, q, v, rows)
     else:
-        put_rows_between(model, piece, q, work, size, rows)
+        put_rows_between(model, piece, q, with_error, work, size, rows)
 
 
 @function
@@ -112,7 +115,7 @@ def put_implicit(model, piece, q, v, rows):
 
 
 @function
-def put_rows_between(model, piece, q, work, size, rows):
+def put_rows_between(model, piece, q, with_error, work, size, rows):
     """The rows of a piece between two frames."""
     frame, other = model.frames[piece.frame], model.frames[piece.other]
     R, p = frame_pose(frame, work, size)
@@ -130,7 +133,11 @@ def put_rows_between(model, piece, q, work, size, rows):
     elif piece.kind == PERPENDICULAR:
         put_perpendicular(piece, work, at, other_at, R, R_other, rows)
     else:
-        put_relative(piece, work, at, other_at, R, p, R_other, add(p, shift), apart, rows)
+        e_linear, e_angular = rotate_back(R, apart), (0.0, 0.0, 0.0)
+        if with_error:
+            e_angular = rotation_error(piece, R, R_other)
+        p_there = add(p, shift)
+        put_relative(piece, work, at, other_at, R, p, p_there, e_linear, e_angular, rows)
 
 
 @function
@@ -231,7 +238,7 @@ def put_perpendicular(piece, work, at, other_at, R, R_other, rows):
 
 
 @function
-def put_relative(piece, work, at, other_at, R, p, R_other, p_there, apart, rows):
+def put_relative(piece, work, at, other_at, R, p, p_there, e_linear, e_angular, rows):
     """The motion of the frame relative to the other, at its origin and in its own axes."""
     omega, u, alpha, a = motion_at(work, at, p)
     omega_other, u_other, alpha_other, a_other = motion_at(work, other_at, p_there)
@@ -239,8 +246,6 @@ def put_relative(piece, work, at, other_at, R, p, R_other, p_there, apart, rows)
     # The other's motion is seen from axes that move with the frame: v x v_other.
     alpha = add_cross(subtract(alpha, alpha_other), omega, omega_other)
     a = add_cross(add_cross(subtract(a, a_other), omega, u_other), u, omega_other)
-    e_linear = rotate_back(R, apart)
-    e_angular = rotation_error(piece, R, R_other)
     for k in range(piece.count):
         b_linear, b_angular = get3(piece.basis, 6 * k), get3(piece.basis, 6 * k + 3)
         f, n = rotate(R, b_linear), rotate(R, b_angular)

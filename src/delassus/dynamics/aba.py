@@ -68,7 +68,7 @@ def aba(model, q, v, tau, external_forces, a, work):
         for i in range(1, n):
             rigid_body(model.links[i], i, work)
     for i in range(n - 1, 0, -1):
-        eliminate_joint(model, i, tau, work, dofs)
+        eliminate_joint(model, i, model.links[i].is_last_child, tau, work, dofs)
     put3(work, MOTION.alpha, (0.0, 0.0, 0.0))
     put3(work, MOTION.a, (0.0, 0.0, 0.0))
     for i in range(1, n):
@@ -133,8 +133,11 @@ def pushed_rigid_body(link, i, external_forces, work):
 
 
 @function
-def eliminate_joint(model, i, tau, work, dofs):
-    """Give the parent what it feels of link i's inertia and force through a joint free to move."""
+def eliminate_joint(model, i, is_first, tau, work, dofs):
+    """Give the parent what it feels of link i's inertia and force through a joint free to move.
+
+    `is_first` tells that no other child has given it any.
+    """
     link = model.links[i]
     at, parent = i * LINK.size, link.parent * LINK.size
     for k in range(link.v + link.nv - 1, link.v - 1, -1):
@@ -144,7 +147,7 @@ def eliminate_joint(model, i, tau, work, dofs):
         if k > link.v:
             keep_remainder(at, work, dof)
         elif link.parent > 0:
-            pass_remainder(model, link, at, parent, work, dof)
+            pass_remainder(model, link, is_first, at, parent, work, dof)
 
 
 @function

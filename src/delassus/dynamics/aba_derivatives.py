@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from ..compile import function, kernel, part
 from ..model.model import Model
-from ..model.packed import FREE, ModelArrays
+from ..model.packed import ModelArrays
 from ..spatial.quaternions import rotation
 from ..spatial.vectors import (
     add_scaled4,
@@ -32,6 +32,7 @@ from ..spatial.vectors import (
 )
 from . import aba as forward
 from .aba import aba
+from .links import floats
 from .minverse import respond_to_unit_forces, response_work
 from .rnea_derivatives import differentiate, rnea_derivatives
 
@@ -71,15 +72,6 @@ def aba_derivatives(model, q, v, tau, external_forces, dq, dv, dtau, work):
     for i in range(1, len(model.links)):
         if floats(model, model.links[i]):
             put_floating_base(model, model.links[i], q, v, dq, dv)
-
-
-@function
-def floats(model, link):
-    """Whether a link is a free body in the world: what it carries feels no change of its pose."""
-    is_bare = True
-    for k in range(link.v, link.v + link.nv):
-        is_bare = is_bare and model.armature[k] == 0.0
-    return link.parent == 0 and link.kind == FREE and is_bare
 
 
 @function

@@ -95,7 +95,7 @@ def inverse_mass_product(model, q, x, product, work):
         put_rigid_body(model.links[i], i * LINK.size, work)
     start_without_force(model, work)
     for i in range(n - 1, 0, -1):
-        eliminate_joint(model, i, x, work, dofs)
+        eliminate_joint(model, i, model.links[i].is_last_child, x, work, dofs)
     accelerate_from_rest(model, product, work)
 
 

@@ -34,13 +34,11 @@ from ..spatial.vectors import (
     symmetric_times,
 )
 
-# Placement, articulated inertia, and the link's own inertia and first moment. H takes the place of
-# the rotation, which is not needed once the rigid body is there.
+# Placement, articulated inertia, and the link's own inertia and first moment.
 LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3)
-_H = LINK.R
-# The moment of U about the link's own origin takes that of the link's own inertia, which is in IA
-# by then.
-_MOMENT = LINK.own_inertia
+# H takes the place of the rotation, which is not needed once the rigid body is there. The moment of
+# U about the link's own origin takes that of the link's own inertia, which is in IA by then.
+INERTIA = slots(H=9, p=3, A=6, M=6, moment=3)
 # S, U and 1/D.
 DOF = slots(angular=3, linear=3, U_angular=3, U_linear=3, D_inverse=1)
 
@@ -51,22 +49,29 @@ def put_rigid_body(link, at, work):
 
     The other links get theirs from their last child, the first that the backward sweep meets.
     """
-    R, m = get9(work, at + LINK.R), link.mass
+    R = get9(work, at + LINK.R)
     inertia = rotate_symmetric(R, get6(link.inertia, 0))
     h = rotate(R, get3(link.moment, 0))
     put6(work, at + LINK.own_inertia, inertia)
     put3(work, at + LINK.own_h, h)
     if not link.has_children:
-        put6(work, at + LINK.A, inertia)
-        put9(work, at + _H, (0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0))
-        put6(work, at + LINK.M, (m, 0.0, 0.0, m, 0.0, m))
+        start_inertia(link, at, work)
     return inertia, h
+
+
+@function
+def start_inertia(link, at, work):
+    """The articulated inertia of a link that has met none of its children."""
+    m, h = link.mass, get3(work, at + LINK.own_h)
+    put6(work, at + LINK.A, get6(work, at + LINK.own_inertia))
+    put9(work, at + INERTIA.H, (0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0))
+    put6(work, at + LINK.M, (m, 0.0, 0.0, m, 0.0, m))
 
 
 @function
 def project(model, link, k, at, work, dof):
     """U = IA S and D = S^T U, armature included, of degree of freedom k."""
-    A, H, M = get6(work, at + LINK.A), get9(work, at + _H), get6(work, at + LINK.M)
+    A, H, M = get6(work, at + LINK.A), get9(work, at + INERTIA.H), get6(work, at + LINK.M)
     p = get3(work, at + LINK.p)
     angular = get3(work, dof + DOF.angular)
     if link.kind == REVOLUTE:  # its axis goes through the link's origin
@@ -80,7 +85,7 @@ def project(model, link, k, at, work, dof):
         linear = add_cross(get3(work, dof + DOF.linear), angular, p)
         moment, force = inertia_times(A, H, M, angular, linear)
         D = dot(angular, moment) + dot(linear, force)
-    put3(work, at + _MOMENT, moment)
+    put3(work, at + INERTIA.moment, moment)
     put3(work, dof + DOF.U_angular, add_cross(moment, p, force))
     put3(work, dof + DOF.U_linear, force)
     work[dof + DOF.D_inverse] = 1.0 / (D + model.armature[k])
@@ -89,30 +94,30 @@ def project(model, link, k, at, work, dof):
 @function
 def keep_remainder(at, work, dof):
     """IA - U D^-1 U^T, in the link's own place."""
-    moment, force = get3(work, at + _MOMENT), get3(work, dof + DOF.U_linear)
+    moment, force = get3(work, at + INERTIA.moment), get3(work, dof + DOF.U_linear)
     D_inverse = work[dof + DOF.D_inverse]
     g_moment, g_force = scale(D_inverse, moment), scale(D_inverse, force)
     put6(work, at + LINK.A, outer_update(get6(work, at + LINK.A), moment, g_moment))
-    put9(work, at + _H, outer_update9(get9(work, at + _H), moment, g_force))
+    put9(work, at + INERTIA.H, outer_update9(get9(work, at + INERTIA.H), moment, g_force))
     put6(work, at + LINK.M, outer_update(get6(work, at + LINK.M), force, g_force))
 
 
 @function
-def pass_remainder(model, link, at, to, work, dof):
-    """IA - U D^-1 U^T, moved to the parent's origin and added there."""
-    moment, force = get3(work, at + _MOMENT), get3(work, dof + DOF.U_linear)
+def pass_remainder(model, link, is_first, at, to, work, dof):
+    """IA - U D^-1 U^T, moved to the parent's origin and added there, to nothing if the first."""
+    moment, force = get3(work, at + INERTIA.moment), get3(work, dof + DOF.U_linear)
     D_inverse = work[dof + DOF.D_inverse]
     g_moment, g_force = scale(D_inverse, moment), scale(D_inverse, force)
     r = subtract(get3(work, at + LINK.p), get3(work, to + LINK.p))
     M = outer_update(get6(work, at + LINK.M), force, g_force)
-    H = outer_update9(get9(work, at + _H), moment, g_force)
+    H = outer_update9(get9(work, at + INERTIA.H), moment, g_force)
     moved = move_coupling(H, M, r)
     A = move_moments(outer_update(get6(work, at + LINK.A), moment, g_moment), moved, H, r)
-    if link.is_last_child:
+    if is_first:
         add_rigid_body(model.links[link.parent].mass, A, moved, M, to, work)
     else:
         put6(work, to + LINK.A, add6(A, get6(work, to + LINK.A)))
-        put9(work, to + _H, add9(moved, get9(work, to + _H)))
+        put9(work, to + INERTIA.H, add9(moved, get9(work, to + INERTIA.H)))
         put6(work, to + LINK.M, add6(M, get6(work, to + LINK.M)))
 
 
@@ -121,9 +126,9 @@ def add_rigid_body(m, A, H, M, at, work):
     """The first inertia that a link gets from its children meets the link's own."""
     h = get3(work, at + LINK.own_h)
     put6(work, at + LINK.A, add6(A, get6(work, at + LINK.own_inertia)))
-    put3(work, at + _H, (H[0], H[1] - h[2], H[2] + h[1]))
-    put3(work, at + _H + 3, (H[3] + h[2], H[4], H[5] - h[0]))
-    put3(work, at + _H + 6, (H[6] - h[1], H[7] + h[0], H[8]))
+    put3(work, at + INERTIA.H, (H[0], H[1] - h[2], H[2] + h[1]))
+    put3(work, at + INERTIA.H + 3, (H[3] + h[2], H[4], H[5] - h[0]))
+    put3(work, at + INERTIA.H + 6, (H[6] - h[1], H[7] + h[0], H[8]))
     put6(work, at + LINK.M, (M[0] + m, M[1], M[2], M[3] + m, M[4], M[5] + m))
 
 

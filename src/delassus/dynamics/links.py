@@ -181,3 +181,12 @@ def external_wrench(link, R, p, external_forces):
     f = rotate(R, rotate(E, get3(external_forces, 6 * link.body)))
     n = rotate(R, rotate(E, get3(external_forces, 6 * link.body + 3)))
     return add_cross(n, p, f), f
+
+
+@function
+def floats(model, link):
+    """Whether a link is a free body in the world: what it carries feels no change of its pose."""
+    is_bare = True
+    for k in range(link.v, link.v + link.nv):
+        is_bare = is_bare and model.armature[k] == 0.0
+    return link.parent == 0 and link.kind == FREE and is_bare

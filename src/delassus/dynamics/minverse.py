@@ -78,7 +78,8 @@ def articulate(model, i, work, dofs):
         if k > link.v:
             keep_remainder(at, work, dof)
         elif link.parent > 0:
-            pass_remainder(model, link, at, link.parent * LINK.size, work, dof)
+            parent = link.parent * LINK.size
+            pass_remainder(model, link, link.is_last_child, at, parent, work, dof)
 
 
 @function

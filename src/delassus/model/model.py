@@ -171,13 +171,9 @@ class Model(Tabulated):
 
     # --- what kernels read ------------------------------------------------------------------------
 
-    def pack(self, dtype: np.dtype) -> tuple:
+    def pack(self, kind: type, dtype: np.dtype) -> tuple:
         """The model as kernels read it."""
         return packed.pack(self, dtype)
-
-    def arrays(self, dtype: np.dtype) -> tuple:
-        """The same arrays for kernels that run as plain Python."""
-        return packed.readable(self.table(dtype).arrays)
 
     def _gather(self, attribute: str) -> np.ndarray:
         parts = [getattr(j.data, attribute) for j in self.joints]

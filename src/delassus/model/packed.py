@@ -138,11 +138,6 @@ def pack(model, real: np.dtype) -> ModelArrays:
     )
 
 
-def readable(arrays: ModelArrays) -> ModelArrays:
-    """The same arrays with fields as attributes, for kernels that run as plain Python."""
-    return ModelArrays(*(a.view(np.recarray) if a.dtype.names else a for a in arrays))
-
-
 def _links(model) -> list[tuple[int, int, object]]:
     """Parent link, body and primitive joint of every link but the world."""
     result, last = [], {-1: 0}

@@ -1,0 +1,279 @@
+"""In which order joints are eliminated where constraints tie links together, and what that fills.
+
+A row of a constraint pulls at one link, or at several: the `ends` of its piece. Where it pulls at
+two, these are coupled by a block of six by six. To eliminate a joint is to hand on all that is
+known of its link: to the parent, and to the links that it is coupled with. These become coupled
+with the parent and with each other, unless they are the parent. So a loop couples links only on the
+way from its ends to where they meet, if its joints go one after the other: the joint goes first
+whose link is coupled with the fewest.
+
+Links that carry no end go before all others.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import namedtuple
+from typing import NamedTuple
+
+import numpy as np
+
+from ..dynamics.aba import DOF, LINK
+from ..dynamics.links import floats
+from .packed import DIMENSIONS, ROW_FIELDS, Paths, row_types
+from .pieces import COUPLING
+from .rows import ROW
+
+
+def _record(*names: str) -> np.dtype:
+    """A record of integers."""
+    return np.dtype([(name, np.int64) for name in names], align=True)
+
+
+# A link whose joint is eliminated: whether it is the first to reach its parent, whether it is a
+# free body in the world that nothing is coupled with, and what it is coupled with by then.
+TURN = _record("link", "is_first", "is_free", "first_neighbour", "neighbours")
+# A degree of freedom of such a link, but for a free body's, as an iteration meets it. All but the
+# number k and the turn are places in work memory: its record; the records of links whose motion it
+# starts from and gives; those whose force it takes, and adds its own to, for the place that it goes
+# to. The world's record is zero, for what is the first to come there. Where all links have a force
+# to start with, there is another to add to.
+STEP = _record("k", "turn", "dof", "before", "at", "source", "add", "to", "add_to_all")
+# Where a piece pulls. At frames: the link, where the wrench is in a row's record, and its sign. At
+# joints, AT_JOINTS: by some entries. Ends of a piece follow each other.
+END = _record("link", "piece", "wrench", "sign", "first_entry", "entry_count")
+AT_JOINTS = -1
+# The pull of a joint coordinate at the joint's own link, or at its parent with the opposite sign.
+ENTRY = _record("dof", "link", "sign", "term")
+# Two ends of a piece, by which of their links is eliminated first, and their block.
+COUPLE = _record("end", "other", "block")
+# A link that the eliminated one is coupled with: their block, that of the parent and it (or PARENT,
+# if it is the parent, or NONE), whether that has the parent's columns, where the pulls of the
+# joint's degrees of freedom at it are kept, and the blocks with all neighbours that come after it.
+NEIGHBOUR = _record("link", "block", "to_block", "is_turned", "pull", "first_block", "others")
+IS_PARENT, NONE = -1, -2
+
+
+_FIELDS = ("others", "supports", "ends", "piece_ends", "entries", "couples", "steps", "early")
+_FIELDS = (*_FIELDS, "followed", "neighbours", "fill", "counts")
+
+
+class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))):
+    """What kernels know of a model and of constraints that are eliminated joint by joint.
+
+    `others` and then `supports` are the links in the order of elimination, the latter those that
+    carry ends; `steps` are the latter's degrees of freedom in that order. `piece_ends` is where the
+    ends of a piece start. `early` are links without ends that are neighbours of one. `followed` are
+    links whose motion is asked for: those with ends, those that carry `others`, and free bodies.
+    `fill` holds the numbers of blocks that a neighbour shares with those after it. `counts` is how
+    many blocks there are, and pulls.
+    """
+
+    __slots__ = ()
+    dimensions = DIMENSIONS
+
+    @classmethod
+    def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
+        """The element type of each array."""
+        integer = np.dtype(np.int64)
+        own = (TURN, TURN, END, integer, ENTRY, COUPLE, STEP, integer, integer, NEIGHBOUR)
+        own = (*own, integer, integer)
+        return (*row_types(real), *own)
+
+
+class Elimination(NamedTuple):
+    """An order of elimination and all that follows from it: the arrays, and sizes of memory."""
+
+    arrays: tuple[np.ndarray, ...]
+    sizes: dict[str, int]
+
+
+def pack_elimination(found: Paths) -> ArticulatedArrays:
+    """The arrays of rows and of their elimination."""
+    return ArticulatedArrays(*found.rows, *eliminate(found).arrays)
+
+
+def eliminate(found: Paths) -> Elimination:
+    """Choose an order, and follow what it couples."""
+    links = found.arrays.links
+    readable = links.view(np.recarray)
+    ends, entries = _ends(found)
+    couples = _couples(ends)
+    carrying = _carrying(links["parent"], {end[0] for end in ends})
+    order, neighbours = _order(
+        links["parent"], carrying, [(ends[a][0], ends[b][0]) for a, b in couples]
+    )
+    turn_of = {i: t for t, i in enumerate(order)}
+    blocks: dict[tuple[int, int], int] = {}
+
+    def block(i: int, j: int) -> int:
+        """The number of the block of two links, the first to be eliminated first."""
+        pair = (i, j) if turn_of[i] < turn_of[j] else (j, i)
+        return blocks.setdefault(pair, len(blocks))
+
+    couple_records = [
+        (*sorted((a, b), key=lambda e: turn_of[ends[e][0]]), block(ends[a][0], ends[b][0]))
+        for a, b in couples
+    ]
+    turns, neighbour_records, fill = [], [], []
+    pulls, touched = 0, set(carrying)  # links that carry ends have their own inertia from the start
+    for i in order:
+        parent = int(links[i]["parent"])
+        others = sorted(neighbours.get(i, ()), key=turn_of.__getitem__)
+        is_first = parent not in touched
+        touched.add(parent)
+        is_free = not others and floats(found.arrays, readable[i])
+        turns.append((i, is_first, is_free, len(neighbour_records), len(others)))
+        for k, j in enumerate(others):
+            to, is_turned = NONE, False
+            if j == parent:
+                to = IS_PARENT
+            elif parent > 0:
+                to, is_turned = block(parent, j), turn_of[j] < turn_of[parent]
+            after = [block(j, other) for other in others[k + 1 :]]
+            record = (j, block(i, j), to, is_turned, pulls, len(fill), len(after))
+            neighbour_records.append(record)
+            fill += after
+            pulls += int(links[i]["nv"])
+    split = len(order) - len(carrying)
+    pulled = {end[0] for end in ends}
+    early = {j for own in neighbours.values() for j in own}
+    integer = np.int64
+    arrays = (
+        np.array(turns[:split], TURN),
+        np.array(turns[split:], TURN),
+        np.array(ends, END),
+        np.searchsorted([end[1] for end in ends], range(len(found.records) + 1)).astype(integer),
+        np.array(entries, ENTRY),
+        np.array(couple_records, COUPLE),
+        np.array(_steps(links, turns[split:], pulled, early), STEP),
+        np.array(sorted(early - pulled), integer),
+        np.array(sorted(_followed(links["parent"], turns, carrying) | pulled), integer),
+        np.array(neighbour_records, NEIGHBOUR),
+        np.array(fill, integer),
+        np.array([len(blocks), pulls], integer),
+    )
+    sizes = {"supports": len(carrying), "cross_blocks": len(blocks), "pulls": pulls}
+    return Elimination(arrays, sizes)
+
+
+def _steps(links: np.ndarray, turns: list, pulled: set[int], early: set[int]) -> list[tuple]:
+    """Degrees of freedom as iterations meet them."""
+    steps, reached = [], pulled | early
+    for t, (i, _, is_free, _, _) in enumerate(turns):
+        parent, v, nv = (int(links[i][name]) for name in ("parent", "v", "nv"))
+        if is_free:
+            continue
+        for k in range(v + nv - 1, v - 1, -1):
+            is_end = k == v + nv - 1
+            source = i if i in reached or not is_end else 0
+            before, to = (parent, parent) if k == v else (i, i)
+            if to == 0:
+                to = i  # where nobody looks
+            add = to if k == v and parent in reached else 0
+            add_to_all = to if k == v and parent > 0 else 0
+            places = (before, i, source, add, to, add_to_all)
+            steps.append((k, t, k * DOF.size, *(place * LINK.size for place in places)))
+        reached.add(parent)
+    return steps
+
+
+def _followed(parents: np.ndarray, turns: list, carrying: set[int]) -> set[int]:
+    """Links that carry some without ends, and free bodies."""
+    carriers = {int(parents[i]) for i, *_ in turns if i not in carrying} & carrying
+    return carriers | {i for i, _, is_free, _, _ in turns if is_free and i in carrying}
+
+
+def _ends(found: Paths) -> tuple[list, list]:
+    """The ends of all pieces, and the entries of those at joints."""
+    links, frames = found.arrays.links, found.arrays.frames
+    link_of = np.repeat(np.arange(len(links)), links["nv"])
+    ends, entries = [], []
+    for c, piece in enumerate(found.records):
+        if piece["kind"] < COUPLING:
+            for side, wrench, sign in (("frame", ROW.n, 1), ("other", ROW.other_n, -1)):
+                link = int(frames[piece[side]]["link"])
+                if link > 0:
+                    ends.append((link, c, wrench, sign, 0, 0))
+            continue
+        pulls: dict[int, list] = {}
+        for t in range(piece["term_count"]):
+            dof = int(found.terms[piece["first_term"] + t]["v"])
+            link = int(link_of[dof])
+            pulls.setdefault(link, []).append((dof, link, 1, t))
+            pulls.setdefault(int(links[link]["parent"]), []).append((dof, link, -1, t))
+        for link, own in sorted(pulls.items()):
+            if link > 0:
+                ends.append((link, c, AT_JOINTS, 1, len(entries), len(own)))
+                entries += own
+    return ends, entries
+
+
+def _couples(ends: list) -> list[tuple[int, int]]:
+    """Ends of the same piece, two by two."""
+    by_piece: dict[int, list[int]] = {}
+    for e, end in enumerate(ends):
+        by_piece.setdefault(end[1], []).append(e)
+    return [(a, b) for own in by_piece.values() for k, a in enumerate(own) for b in own[k + 1 :]]
+
+
+def _carrying(parents: np.ndarray, ends: set[int]) -> set[int]:
+    """Links with ends, and all that carry them."""
+    found: set[int] = set()
+    for link in ends:
+        while link > 0 and link not in found:
+            found.add(link)
+            link = int(parents[link])
+    return found
+
+
+def _order(parents: np.ndarray, carrying: set[int], coupled: list) -> tuple[list[int], dict]:
+    """Links from the leaves on, those with few neighbours first; and the neighbours of each."""
+    others = [i for i in range(len(parents) - 1, 0, -1) if i not in carrying]
+    near: dict[int, set[int]] = {}
+    for i, j in coupled:
+        near.setdefault(i, set()).add(j)
+        near.setdefault(j, set()).add(i)
+    depth = np.zeros(len(parents), int)
+    for i in range(1, len(parents)):
+        depth[i] = depth[parents[i]] + 1
+
+    def key(i: int) -> tuple[int, int, int]:
+        """Deep links before others: those that follow each other do not wait for each other."""
+        return len(near.get(i, ())), -int(depth[i]), -i
+
+    children = dict.fromkeys(carrying, 0)
+    for i in carrying:
+        if parents[i] > 0:
+            children[int(parents[i])] += 1
+    queue = [key(i) for i in carrying if children[i] == 0]
+    heapq.heapify(queue)
+    order, neighbours = [], {}
+    done: set[int] = set()
+    while queue:
+        count, _, i = heapq.heappop(queue)
+        i = -i
+        own = near.get(i, set())
+        if i in done:
+            continue
+        if count != len(own):  # has changed since
+            heapq.heappush(queue, key(i))
+            continue
+        done.add(i)
+        order.append(i)
+        parent = int(parents[i])
+        neighbours[i] = own
+        for j in own:
+            near[j].discard(i)
+            near[j] |= own - {j}
+            if parent > 0 and j != parent:
+                near[j].add(parent)
+                near.setdefault(parent, set()).add(j)
+        for j in own:
+            if children[j] == 0:
+                heapq.heappush(queue, key(j))
+        if parent > 0:
+            children[parent] -= 1
+            if children[parent] == 0:
+                heapq.heappush(queue, key(parent))
+    return others + order, neighbours

@@ -1,0 +1,294 @@
+"""What constraints do to articulated inertias: a spring of stiffness 1 / damping along each row.
+
+A row pulls at the ends of its piece (see `elimination`). Springs at one link add to its inertia,
+K^T K / damping; those between two links couple them by a block of six by six, rows for the wrench
+on the link that is eliminated first, columns for the motion of the other. Inertias and blocks are
+about the links' own origins, as all articulated inertias (see `dynamics.articulated`).
+"""
+
+from __future__ import annotations
+
+from ..compile import function, slots
+from ..compile.programs import implicit_registers
+from ..dynamics.aba import DOF, LINK
+from ..dynamics.articulated import INERTIA
+from ..spatial.vectors import (
+    add,
+    add_cross,
+    add_scaled,
+    dot,
+    get3,
+    get6,
+    get9,
+    outer_update,
+    outer_update9,
+    put3,
+    put6,
+    put9,
+    scale,
+    subtract,
+)
+from .elimination import AT_JOINTS, IS_PARENT
+from .pieces import COUPLING
+from .rows import ROW, piece_registers
+
+BLOCK = 36
+# The moment and force by which a degree of freedom pulls at a neighbour of its link, about the
+# neighbour's own origin; and the moment about its tree's origin.
+PULL = slots(own_n=3, f=3, n=3)
+
+
+@function
+def wrench(model, end, r, rows, work, dofs):
+    """Moment about the tree's origin, and force, of row r at an end, but for the end's sign."""
+    if end.wrench != AT_JOINTS:
+        at = (model.pieces[end.piece].row + r) * ROW.size + end.wrench
+        return get3(rows, at), get3(rows, at + 3)
+    n, f = joint_wrench(model, end, end.first_entry, r, rows, work, dofs)
+    for t in range(end.first_entry + 1, end.first_entry + end.entry_count):
+        n_more, f_more = joint_wrench(model, end, t, r, rows, work, dofs)
+        n, f = add(n, n_more), add(f, f_more)
+    return n, f
+
+
+@function
+def joint_wrench(model, end, t, r, rows, work, dofs):
+    """The wrench whose work is that of a joint coordinate: S / |S|^2, about the link's origin."""
+    piece, entry = model.pieces[end.piece], model.entries[t]
+    dof, p = dofs + entry.dof * DOF.size, get3(work, entry.link * LINK.size + LINK.p)
+    angular = get3(work, dof + DOF.angular)
+    linear = add_cross(get3(work, dof + DOF.linear), angular, p)
+    if piece.kind == COUPLING:
+        weight = entry.sign * model.terms[piece.first_term + entry.term].coefficient
+    else:
+        at = implicit_registers(piece.term_count, piece.count)
+        place = at.jacobian + r * piece.term_count + entry.term
+        weight = entry.sign * piece_registers(model, piece, rows)[place]
+    weight = weight / (dot(angular, angular) + dot(linear, linear))
+    n, f = scale(weight, angular), scale(weight, linear)
+    return add_cross(n, p, f), f
+
+
+@function
+def pull(model, end, x, rows, work, dofs):
+    """Moment and force of all rows of a piece at an end, by x each."""
+    piece = model.pieces[end.piece]
+    n, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if end.wrench != AT_JOINTS:
+        at = piece.row * ROW.size + end.wrench
+        for r in range(piece.row, piece.row + piece.count):
+            n = add_scaled(n, x[r], get3(rows, at))
+            f = add_scaled(f, x[r], get3(rows, at + 3))
+            at = at + ROW.size
+        if end.sign < 0:
+            n, f = scale(-1.0, n), scale(-1.0, f)
+    else:
+        for r in range(piece.count):
+            n_row, f_row = wrench(model, end, r, rows, work, dofs)
+            n = add_scaled(n, x[piece.row + r], n_row)
+            f = add_scaled(f, x[piece.row + r], f_row)
+    return n, f
+
+
+@function
+def add_motion(model, end, angular, linear, velocity, rows, work, dofs):
+    """Add to the motions of a piece's rows that of an end."""
+    piece = model.pieces[end.piece]
+    if end.wrench != AT_JOINTS:
+        if end.sign < 0:
+            angular, linear = scale(-1.0, angular), scale(-1.0, linear)
+        at = piece.row * ROW.size + end.wrench
+        for r in range(piece.row, piece.row + piece.count):
+            x = dot(get3(rows, at), angular)
+            velocity[r] = velocity[r] + (x + dot(get3(rows, at + 3), linear))
+            at = at + ROW.size
+    else:
+        for r in range(piece.count):
+            n, f = wrench(model, end, r, rows, work, dofs)
+            x = velocity[piece.row + r] + dot(n, angular)
+            velocity[piece.row + r] = x + dot(f, linear)
+
+
+@function
+def stiffen(model, end, weights, rows, work, dofs):
+    """Add the springs of an end to its link's inertia."""
+    at, piece = end.link * LINK.size, model.pieces[end.piece]
+    p = get3(work, at + LINK.p)
+    for r in range(piece.count):
+        n, f = wrench(model, end, r, rows, work, dofs)
+        n = subtract_cross(n, p, f)
+        x = -weights[piece.row + r]
+        n_x, f_x = scale(x, n), scale(x, f)
+        put6(work, at + INERTIA.A, outer_update(get6(work, at + INERTIA.A), n, n_x))
+        put9(work, at + INERTIA.H, outer_update9(get9(work, at + INERTIA.H), n, f_x))
+        put6(work, at + INERTIA.M, outer_update(get6(work, at + INERTIA.M), f, f_x))
+
+
+@function
+def subtract_cross(n, p, f):
+    """n - p x f"""
+    return add_cross(n, f, p)
+
+
+@function
+def couple(model, tie, weights, blocks, rows, work, dofs):
+    """Add the springs between two ends of a piece to the block of their links."""
+    end, other = model.ends[tie.end], model.ends[tie.other]
+    piece = model.pieces[end.piece]
+    p, p_other = (
+        get3(work, end.link * LINK.size + LINK.p),
+        get3(work, other.link * LINK.size + LINK.p),
+    )
+    for r in range(piece.count):
+        n, f = wrench(model, end, r, rows, work, dofs)
+        n_other, f_other = wrench(model, other, r, rows, work, dofs)
+        x = -(end.sign * other.sign) * weights[piece.row + r]
+        n, f = scale(x, subtract_cross(n, p, f)), scale(x, f)
+        update_block(
+            blocks, tie.block * BLOCK, n, f, subtract_cross(n_other, p_other, f_other), f_other
+        )
+
+
+@function
+def update_block(blocks, at, n, f, n_other, f_other):
+    """C - (n, f) (n_other, f_other)^T"""
+    for t in range(3):
+        here, below = at + 6 * t, at + 18 + 6 * t
+        put3(blocks, here, add_scaled(get3(blocks, here), -n[t], n_other))
+        put3(blocks, here + 3, add_scaled(get3(blocks, here + 3), -n[t], f_other))
+        put3(blocks, below, add_scaled(get3(blocks, below), -f[t], n_other))
+        put3(blocks, below + 3, add_scaled(get3(blocks, below + 3), -f[t], f_other))
+
+
+@function
+def pull_neighbours(model, turn, dof, step, blocks, pulls, work):
+    """C^T S for all neighbours of a link, for one degree of freedom of its joint, the `step`th."""
+    at = turn.link * LINK.size
+    p = get3(work, at + LINK.p)
+    angular = get3(work, dof + DOF.angular)
+    linear = add_cross(get3(work, dof + DOF.linear), angular, p)
+    for t in range(turn.first_neighbour, turn.first_neighbour + turn.neighbours):
+        near = model.neighbours[t]
+        block = near.block * BLOCK
+        n, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for s in range(3):
+            n = add_scaled(n, angular[s], get3(blocks, block + 6 * s))
+            f = add_scaled(f, angular[s], get3(blocks, block + 6 * s + 3))
+            n = add_scaled(n, linear[s], get3(blocks, block + 18 + 6 * s))
+            f = add_scaled(f, linear[s], get3(blocks, block + 18 + 6 * s + 3))
+        pull = (near.pull + step) * PULL.size
+        put3(pulls, pull + PULL.own_n, n)
+        put3(pulls, pull + PULL.f, f)
+        put3(pulls, pull + PULL.n, add_cross(n, get3(work, near.link * LINK.size + LINK.p), f))
+
+
+@function
+def push_neighbours(model, turn, step, u_D, pulls, work):
+    """What remains for the neighbours of the force on a joint that gives way."""
+    for t in range(turn.first_neighbour, turn.first_neighbour + turn.neighbours):
+        near = model.neighbours[t]
+        at, pull = near.link * LINK.size, (near.pull + step) * PULL.size
+        n, f = get3(pulls, pull + PULL.n), get3(pulls, pull + PULL.f)
+        put3(work, at + LINK.n, add_scaled(get3(work, at + LINK.n), u_D, n))
+        put3(work, at + LINK.f, add_scaled(get3(work, at + LINK.f), u_D, f))
+
+
+@function
+def loosen_neighbours(model, turn, dof, step, blocks, pulls, work):
+    """Take off what a joint gives way, C - U D^-1 pull^T, and from all its neighbours alike."""
+    at = turn.link * LINK.size
+    D_inverse = work[dof + DOF.D_inverse]
+    moment, force = get3(work, at + INERTIA.moment), get3(work, dof + DOF.U_linear)
+    moment, force = scale(D_inverse, moment), scale(D_inverse, force)
+    for t in range(turn.first_neighbour, turn.first_neighbour + turn.neighbours):
+        near = model.neighbours[t]
+        pull, to = (near.pull + step) * PULL.size, near.link * LINK.size
+        n, f = get3(pulls, pull + PULL.own_n), get3(pulls, pull + PULL.f)
+        update_block(blocks, near.block * BLOCK, moment, force, n, f)
+        n_D, f_D = scale(D_inverse, n), scale(D_inverse, f)
+        put6(work, to + INERTIA.A, outer_update(get6(work, to + INERTIA.A), n, n_D))
+        put9(work, to + INERTIA.H, outer_update9(get9(work, to + INERTIA.H), n, f_D))
+        put6(work, to + INERTIA.M, outer_update(get6(work, to + INERTIA.M), f, f_D))
+        for s in range(near.others):
+            pull = (model.neighbours[t + 1 + s].pull + step) * PULL.size
+            n_other, f_other = get3(pulls, pull + PULL.own_n), get3(pulls, pull + PULL.f)
+            block = model.fill[near.first_block + s] * BLOCK
+            update_block(blocks, block, n_D, f_D, n_other, f_other)
+
+
+@function
+def hand_on(model, turn, blocks, work):
+    """Give the parent the blocks of a link, rows moved to its origin."""
+    link = model.links[turn.link]
+    at, to = turn.link * LINK.size, link.parent * LINK.size
+    if link.parent > 0:
+        r = subtract(get3(work, at + LINK.p), get3(work, to + LINK.p))
+        for t in range(turn.first_neighbour, turn.first_neighbour + turn.neighbours):
+            near = model.neighbours[t]
+            block = near.block * BLOCK
+            for column in range(6):
+                move_column(blocks, block + column, r)
+            if near.to_block == IS_PARENT:
+                join(blocks, block, to, work)
+            elif near.is_turned:
+                add_turned(blocks, block, near.to_block * BLOCK)
+            else:
+                for s in range(BLOCK):
+                    place = near.to_block * BLOCK + s
+                    blocks[place] = blocks[place] + blocks[block + s]
+
+
+@function
+def move_column(blocks, at, r):
+    """n + r x f for the wrench in a column"""
+    f = (blocks[at + 18], blocks[at + 24], blocks[at + 30])
+    n = add_cross((blocks[at], blocks[at + 6], blocks[at + 12]), r, f)
+    blocks[at] = n[0]
+    blocks[at + 6] = n[1]
+    blocks[at + 12] = n[2]
+
+
+@function
+def add_turned(blocks, block, to):
+    """Add the transpose of a block to another."""
+    for s in range(6):
+        for t in range(6):
+            place = to + 6 * s + t
+            blocks[place] = blocks[place] + blocks[block + 6 * t + s]
+
+
+@function
+def join(blocks, block, at, work):
+    """A link that is coupled with itself: C + C^T is part of its inertia."""
+    C = block
+    A, M = get6(work, at + INERTIA.A), get6(work, at + INERTIA.M)
+    put6(
+        work,
+        at + INERTIA.A,
+        (
+            A[0] + blocks[C] + blocks[C],
+            A[1] + blocks[C + 1] + blocks[C + 6],
+            A[2] + blocks[C + 2] + blocks[C + 12],
+            A[3] + blocks[C + 7] + blocks[C + 7],
+            A[4] + blocks[C + 8] + blocks[C + 13],
+            A[5] + blocks[C + 14] + blocks[C + 14],
+        ),
+    )
+    C = block + 21
+    put6(
+        work,
+        at + INERTIA.M,
+        (
+            M[0] + blocks[C] + blocks[C],
+            M[1] + blocks[C + 1] + blocks[C + 6],
+            M[2] + blocks[C + 2] + blocks[C + 12],
+            M[3] + blocks[C + 7] + blocks[C + 7],
+            M[4] + blocks[C + 8] + blocks[C + 13],
+            M[5] + blocks[C + 14] + blocks[C + 14],
+        ),
+    )
+    for s in range(3):
+        for t in range(3):
+            place = at + INERTIA.H + 3 * s + t
+            both = blocks[block + 6 * s + 3 + t] + blocks[block + 6 * (3 + t) + s]
+            work[place] = work[place] + both
