@@ -1,6 +1,6 @@
 """The only part of the package that knows the compiler; see docs/compile.md."""
 
-from .batch import is_compiled
+from .batch import is_compiled, is_single_usable
 from .cache import CacheWarning
 from .functions import function
 from .kernel import FLOAT32, FLOAT64, Kernel, kernel, kernels
@@ -15,6 +15,7 @@ from .operations import (
     minimum,
     part,
     present,
+    presume,
     select,
     sincos,
     sqrt,
@@ -37,6 +38,7 @@ __all__ = [
     "exp",
     "function",
     "is_compiled",
+    "is_single_usable",
     "is_symbolic",
     "kernel",
     "kernels",
@@ -46,6 +48,7 @@ __all__ = [
     "operation_count",
     "part",
     "present",
+    "presume",
     "select",
     "sincos",
     "slots",

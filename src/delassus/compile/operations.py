@@ -93,8 +93,23 @@ def maximum(x, y):
 
 
 def any_true(condition) -> bool:
-    """Whether the condition holds in any lane; the condition itself where there are no lanes."""
+    """Whether the condition holds in any lane; the condition itself where there are no lanes.
+
+    Of symbols it may always hold: what is done only if it does is part of a trace. So an iteration
+    that asks whether any state is left runs to its limit.
+    """
+    if _is_symbol(condition):
+        return bool(condition) if condition.is_constant() else True
     return condition
+
+
+def presume(condition, value):
+    """The condition; in a trace, which knows no numbers, the value in its place.
+
+    Iterations go on, and what is rarely needed is not: a trace holds neither the tests nor the
+    remedies, and counts what an algorithm takes when all goes as it should.
+    """
+    return value if _is_symbol(condition) else condition
 
 
 def clear(argument, count) -> None:
@@ -206,6 +221,10 @@ def install(exact, fast) -> None:
         if isinstance(condition, L.Mask):
             return lambda condition: L.any_lane(condition)
         return lambda condition: condition
+
+    @overload(presume, jit_options=fast, strict=False)
+    def _presume(condition, value):
+        return lambda condition, value: condition
 
     @overload(clear, jit_options=fast, strict=False)
     def _clear(argument, count):

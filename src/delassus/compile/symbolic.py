@@ -2,17 +2,20 @@
 
 Every public function takes symbols in place of arrays, `casadi.SX` columns or NumPy arrays of them.
 `symbolic` makes a `casadi.Function` of it; `operation_count` counts what that function does.
+
+A trace knows no numbers. So it does all iterations that a function is allowed, and holds none of
+the remedies that rare states need (see `presume` in `operations`).
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import DataTypeError, MissingDependencyError, ShapeError
+from ..errors import DataTypeError, MissingDependencyError, ShapeError, UnknownNameError
 
 # The shape, for one state, of arguments that public functions have by these names.
 _SHAPES = {
@@ -94,12 +97,20 @@ def _as_symbol(x: np.ndarray, shape):
     )
 
 
-def symbolic(function: Callable, model, *, with_external_forces: bool = False, **options):
+def symbolic(
+    function: Callable,
+    model,
+    *,
+    with_external_forces: bool = False,
+    outputs: Sequence[str] | None = None,
+    **options,
+):
     """A `casadi.Function` of a public function for one state of a model.
 
     Its arguments are those of the function, in order: `symbolic(dl.forward_dynamics, model)` takes
     q, v and tau, and external forces (n_bodies, 6) if asked for. Further options go to the function
-    as they are: `symbolic(dl.frame_jacobian, model, frame="tip")`.
+    as they are: `symbolic(dl.frame_jacobian, model, frame="tip")`. Of a function with several
+    results, `outputs` names those to keep. Iterations are done as often as options allow.
     """
     casadi = _casadi()
     names, symbols = [], []
@@ -114,10 +125,21 @@ def symbolic(function: Callable, model, *, with_external_forces: bool = False, *
     if not names:
         raise DataTypeError(f"{function!r} has no argument that could be a symbol")
     result = function(model, **dict(zip(names, symbols, strict=True)), **options)
-    results = list(result) if isinstance(result, tuple) else [result]
-    flat = [casadi.vertcat(*r.ravel()) if isinstance(r, np.ndarray) else r for r in results]
-    outputs = getattr(result, "_fields", None) or ["result"]
-    return casadi.Function(function.__name__, symbols, flat, names, list(outputs))
+    results = _named_results(result)
+    for name in outputs or ():
+        if name not in results:
+            known = ", ".join(map(repr, results))
+            raise UnknownNameError(f"{function.__name__} gives {known}, not {name!r}")
+    kept = {name: results[name] for name in outputs or results}
+    flat = [casadi.vertcat(*r.ravel()) if isinstance(r, np.ndarray) else r for r in kept.values()]
+    return casadi.Function(function.__name__, symbols, flat, names, list(kept))
+
+
+def _named_results(result) -> dict[str, object]:
+    """What a function returns, by name."""
+    if hasattr(result, "_fields"):
+        return {name: getattr(result, name) for name in result._fields}
+    return {"result": result}
 
 
 @dataclass(frozen=True)
@@ -138,7 +160,11 @@ class OperationCount:
 
 
 def operation_count(function: Callable, model, **options) -> OperationCount:
-    """Count the operations of a public function on a model, as the papers count them."""
+    """Count the operations of a public function on a model, as the papers count them.
+
+    Options are those of `symbolic` and of the function. With `outputs` only what these results
+    take is counted: `outputs=("acceleration", "multipliers")` leaves out what tells the residuals.
+    """
     casadi = _casadi()
     kinds = {
         "add": ("OP_ADD", "OP_SUB", "OP_TWICE"),

@@ -19,7 +19,7 @@ Departs from the paper in these ways:
 
 from __future__ import annotations
 
-from ..compile import any_true, clear, function, kernel, part, present, select, slots, sqrt
+from ..compile import any_true, clear, function, kernel, part, present, presume, select, slots, sqrt
 from ..dynamics.aba import (
     DOF,
     LINK,
@@ -289,7 +289,7 @@ def iterate(
     gradient, own_count = one + goal, one
     count = 1
     while count < limit and any_true(gradient > goal):
-        is_active = gradient > goal
+        is_active = presume(gradient > goal, True)
         own_count = own_count + select(is_active, one, none)
         if count == 1:
             for t in range(m):
@@ -312,7 +312,8 @@ def iterate(
     put_residuals(model, target, x, records, work, dofs)
     residual = length(m, x, whole)
     gradient = gradient_length(model, x, none, records, work, dofs)
-    contradicts = select(gradient <= goal, residual, none) > CONTRADICTION * start + NEAR * goal
+    left = select(gradient <= goal, residual, none)
+    contradicts = presume(left > CONTRADICTION * start + NEAR * goal, False)
     if any_true(contradicts):
         take_back(
             model, contradicts, own_count, tau, weights, r, x, forces, pulls, joints, records, work,

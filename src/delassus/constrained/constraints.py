@@ -13,7 +13,7 @@ from ..dynamics.arguments import check_model, zero_velocity
 from ..errors import DataTypeError, ModelError, SettingError
 from ..model.constraints import Constraint
 from ..model.model import Model
-from . import elimination, packed, pieces
+from . import augmented, elimination, packed, pieces
 from .jacobian import evaluate_rows
 
 
@@ -125,6 +125,7 @@ _PACKED = {
     packed.PathArrays: packed.pack,
     packed.ConstrainedArrays: packed.pack_meetings,
     elimination.ArticulatedArrays: elimination.pack_elimination,
+    augmented.AugmentedArrays: augmented.pack_augmented,
 }
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..compile import FLOAT64, is_single_usable, is_symbolic
 from ..errors import DataTypeError, ModelError, SettingError, ShapeError, UnknownNameError
 from ..model.model import Model
 from ..model.names import closest
@@ -14,16 +13,18 @@ from . import dense
 from .caba import caba
 from .constraints import Constraints
 from .prox_ltl import INFO, REQUEST, ROUNDING, WHOLE, prox_ltl
+from .prox_ltls import prox_ltls
 from .settings import not_negative, positive_integer
 
-_KERNELS = {"caba": caba, "prox-ltl": prox_ltl}
+_KERNELS = {"caba": caba, "prox-ltl": prox_ltl, "prox-ltls": prox_ltls}
 CONSTRAINED_METHODS = (*_KERNELS, "dense")
 AUTO = "auto"
 # What J^T r cannot fall below is rounding of what it is the difference of.
 FLOOR = 1000.0 * ROUNDING
+_empty = np.empty
 
 
-class ConstrainedSolution(NamedTuple):
+class ConstrainedSolution:
     """What a mechanism does under constraints, and how well that is known.
 
     `residual` is the length of J a + gamma - a*: it stays where rows contradict each other.
@@ -31,12 +32,52 @@ class ConstrainedSolution(NamedTuple):
     `converged` tells that it is below the tolerance.
     """
 
-    acceleration: np.ndarray
-    multipliers: np.ndarray
-    residual: np.ndarray
-    iterations: np.ndarray
-    converged: np.ndarray
-    gradient: np.ndarray
+    __slots__ = ("_info", "_tolerance", "acceleration", "multipliers")
+    _fields = ("acceleration", "multipliers", "residual", "iterations", "converged", "gradient")
+
+    def __init__(self, acceleration, multipliers, info, tolerance: float):
+        self.acceleration = acceleration
+        self.multipliers = multipliers
+        self._info, self._tolerance = info, tolerance
+
+    def _told(self, k: int):
+        """A number that the solver tells, for one state, for many, or as a symbol."""
+        if type(self._info) is not np.ndarray:
+            return self._info[k]
+        return self._info[:, k] if self._info.ndim > 1 else float(self._info[k])
+
+    @property
+    def residual(self):
+        """The length of J a + gamma - a*."""
+        return self._told(INFO.residual)
+
+    @property
+    def gradient(self):
+        """The length of J^T (J a + gamma - a*)."""
+        return self._told(INFO.gradient)
+
+    @property
+    def iterations(self):
+        """How many iterations each state took, 0 where it is not a number."""
+        count = self._told(INFO.iterations)
+        return np.nan_to_num(count).astype(int)[()] if is_number(count) else count
+
+    @property
+    def converged(self):
+        """Whether the gradient is below the tolerance, or as small as rounding lets it be."""
+        return self.gradient <= self._tolerance + FLOOR * self._told(INFO.start)
+
+    def __iter__(self):
+        return (getattr(self, name) for name in self._fields)
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={x}" for name, x in zip(self._fields, self, strict=True))
+        return f"ConstrainedSolution({values})"
+
+
+def is_number(x) -> bool:
+    """Whether something is one number or many, not a symbol."""
+    return isinstance(x, (float, np.ndarray))
 
 
 def constrained_dynamics(
@@ -64,6 +105,17 @@ def constrained_dynamics(
     iterations, larger where the rows are nearly dependent. It does not change what is converged to.
     `warm_start` are multipliers to start from.
     """
+    if type(q) is np.ndarray and q.ndim == 1 and desired is warm_start is external_forces is None:
+        # One state as before: what is asked is known to be right, and is there for the kernel.
+        try:
+            asked = constraints.requests[method, damping, tolerance, max_iterations]
+            if constraints.model is model and q.dtype is FLOAT64:
+                entry, address, rows, whole, limit = asked
+                a, multipliers, info = _empty(model.nv), _empty(constraints.size), _empty(INFO.size)
+                if entry(address, limit, q, v, tau, rows, whole, a, multipliers, info) == 0:
+                    return ConstrainedSolution(a, multipliers, info, tolerance)
+        except (KeyError, AttributeError, TypeError):
+            pass
     cs = check_constraints(model, constraints)
     if method == "dense":
         tolerance = not_negative("tolerance", tolerance)
@@ -73,18 +125,25 @@ def constrained_dynamics(
             f"method must be 'auto' or one of {', '.join(map(repr, CONSTRAINED_METHODS))}, "
             f"got {method!r}{closest(method, CONSTRAINED_METHODS)}"
         )
-    if desired is None and warm_start is None and type(damping) is float:
-        rows, whole, limits = _plain_request(cs, damping, tolerance, max_iterations)
-    else:
-        whole, limits = whole_request(cs, tolerance), iteration_limit(max_iterations)
-        rows = rows_of(cs, damping, desired, warm_start, state_count(q))
-    if type(q) is not np.ndarray or q.ndim > 1 or q.dtype != np.float64:
-        rows, whole = fitting(rows, 2, q, v, tau), fitting(whole, 1, q, v, tau)
+    kernel = _KERNELS[_choice(q) if method == AUTO else method]
+    limits = iteration_limit(max_iterations)
+    rows = rows_of(cs, damping, desired, warm_start, state_count(q))
+    rows, whole = fitting(rows, 2, q, v, tau), fitting(whole_request(cs, tolerance), 1, q, v, tau)
     inputs = (q, v, tau, rows, whole)
     if external_forces is not None:
         inputs = (*inputs, external_forces)
-    kernel = _KERNELS[_choice(q) if method == AUTO else method]
-    return _solution(tolerance, *kernel(cs, inputs, None, threads, limits))
+    a, multipliers, info = kernel(cs, inputs, None, threads, limits)
+    if np.ndim(damping) == 0 and desired is warm_start is None and is_number(a) and a.ndim == 1:
+        _remember(cs, kernel, (method, damping, tolerance, max_iterations), rows, whole, *limits)
+    return ConstrainedSolution(a, multipliers, info, tolerance)
+
+
+def _remember(cs: Constraints, kernel, key: tuple, *request) -> None:
+    """Keep what is asked of all rows alike, and where the kernel is that answers it."""
+    if is_single_usable():
+        if len(cs.requests) > 100:
+            cs.requests.clear()
+        cs.requests[key] = kernel.single(), cs.prepare(kernel), *request
 
 
 def _choice(q) -> str:
@@ -92,34 +151,10 @@ def _choice(q) -> str:
     return "prox-ltl" if getattr(q, "dtype", None) == np.float32 else "caba"
 
 
-def _plain_request(cs: Constraints, damping: float, tolerance, max_iterations) -> tuple:
-    """What is asked of the rows by one number alone, kept for the next call."""
-    key = (damping, tolerance, max_iterations)
-    known = cs.requests.get(key)
-    if known is None:
-        rows = rows_of(cs, damping, None, None, None)
-        known = rows, whole_request(cs, tolerance), iteration_limit(max_iterations)
-        if len(cs.requests) > 100:
-            cs.requests.clear()
-        cs.requests[key] = known
-    return known
-
-
-def _solution(tolerance: float, a, multipliers, info) -> ConstrainedSolution:
-    if info.ndim == 1:
-        residual, gradient, start, iterations = info.tolist()
-        count = int(iterations) if iterations == iterations else 0  # NaN where the state is
-        is_converged = gradient <= tolerance + FLOOR * start
-        return ConstrainedSolution(a, multipliers, residual, count, is_converged, gradient)
-    residual, gradient, start, iterations = (info[:, k] for k in range(INFO.size))
-    is_converged = gradient <= tolerance + FLOOR * start
-    return ConstrainedSolution(
-        a, multipliers, residual, np.nan_to_num(iterations).astype(int), is_converged, gradient
-    )
-
-
 def state_count(q) -> int | None:
     """How many states q holds, None for one without a batch axis."""
+    if is_symbolic(q):
+        return None
     return np.shape(q)[0] if np.ndim(q) > 1 else None
 
 
@@ -192,13 +227,16 @@ def target_acceleration(cs: Constraints, q, v, desired) -> np.ndarray:
 
 
 def _dense(cs, q, v, tau, external_forces, desired, tolerance) -> ConstrainedSolution:
+    if any(map(is_symbolic, (q, v, tau))):
+        raise DataTypeError("method 'dense' takes no symbols")
     q, v, tau = (np.asarray(x, float) for x in (q, v, tau))
     target = target_acceleration(cs, q, v, desired)
     a, multipliers, rest = dense.solve(cs, q, v, tau, external_forces, target)
     residual = np.linalg.norm(rest, axis=-1)
     slope = np.einsum("...ij,...i->...j", cs.jacobian(q), rest)
     gradient = np.linalg.norm(slope, axis=-1)
-    ones = np.ones(residual.shape, int)
-    return ConstrainedSolution(
-        a, multipliers, residual[()], ones[()], np.isfinite(gradient)[()], gradient[()]
-    )
+    told = {"residual": residual, "gradient": gradient, "start": 0.0, "iterations": 1.0}
+    info = np.empty((*residual.shape, INFO.size))
+    for name, x in told.items():
+        info[..., getattr(INFO, name)] = x
+    return ConstrainedSolution(a, multipliers, info, np.inf)  # whatever is finite is the answer

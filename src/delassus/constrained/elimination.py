@@ -93,11 +93,19 @@ def pack_elimination(found: Paths) -> ArticulatedArrays:
     return ArticulatedArrays(*found.rows, *eliminate(found).arrays)
 
 
+def find_order(found: Paths) -> list[int]:
+    """The links in the order of their elimination."""
+    ends, _ = find_ends(found)
+    parents = found.arrays.links["parent"]
+    coupled = [(ends[a][0], ends[b][0]) for a, b in _couples(ends)]
+    return _order(parents, _carrying(parents, {end[0] for end in ends}), coupled)[0]
+
+
 def eliminate(found: Paths) -> Elimination:
     """Choose an order, and follow what it couples."""
     links = found.arrays.links
     readable = links.view(np.recarray)
-    ends, entries = _ends(found)
+    ends, entries = find_ends(found)
     couples = _couples(ends)
     carrying = _carrying(links["parent"], {end[0] for end in ends})
     order, neighbours = _order(
@@ -184,7 +192,7 @@ def _followed(parents: np.ndarray, turns: list, carrying: set[int]) -> set[int]:
     return carriers | {i for i, _, is_free, _, _ in turns if is_free and i in carrying}
 
 
-def _ends(found: Paths) -> tuple[list, list]:
+def find_ends(found: Paths) -> tuple[list, list]:
     """The ends of all pieces, and the entries of those at joints."""
     links, frames = found.arrays.links, found.arrays.frames
     link_of = np.repeat(np.arange(len(links)), links["nv"])

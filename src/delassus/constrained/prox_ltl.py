@@ -15,7 +15,7 @@ the velocity of the free system is never formed: its part in r is Y D^-1 U_M^-1 
 
 from __future__ import annotations
 
-from ..compile import any_true, function, kernel, part, select, slots, sqrt
+from ..compile import any_true, function, kernel, part, presume, select, slots, sqrt
 from .equations import put_equations, system_memory, system_work
 from .kkt import (
     add_panels,
@@ -147,7 +147,7 @@ def iterate(model, limit, goal, whole, damping, J, G, D_G, g, r, x, correction, 
     own_count = 0.0 * goal
     count = 0
     while count < limit and any_true(gradient > goal):
-        is_active = gradient > goal
+        is_active = presume(gradient > goal, True)
         own_count = own_count + select(is_active, one, 0.0 * one)
         for t in range(blocks):
             x[t] = -r[t]
@@ -157,7 +157,8 @@ def iterate(model, limit, goal, whole, damping, J, G, D_G, g, r, x, correction, 
             correction[t] = correction[t] + select(is_active, x[t], 0.0 * x[t])
         gradient = gradient_length(model, J, r, g, whole)
         count = count + 1
-    take_back(blocks, gradient <= goal, damping, G, D_G, r, x, correction, own_count)
+    is_done = presume(gradient <= goal, False)
+    take_back(blocks, is_done, damping, G, D_G, r, x, correction, own_count)
     info[INFO.iterations] = info[INFO.iterations] + own_count
     return count
 

@@ -130,7 +130,7 @@ def pack(model, real: np.dtype) -> ModelArrays:
         links,
         _frames(model, axes, real),
         dof_parent,
-        _chain_starts(dof_parent),
+        chain_starts(dof_parent),
         np.repeat(links["end_v"], links["nv"]),
         model.gravity.astype(real),
         *(_of_velocities(model, name).astype(real) for name in ModelArrays.velocity_data),
@@ -213,7 +213,8 @@ def _dof_parents(links: np.ndarray, nv: int) -> np.ndarray:
     return result
 
 
-def _chain_starts(dof_parent: np.ndarray) -> np.ndarray:
+def chain_starts(dof_parent: np.ndarray) -> np.ndarray:
+    """The first of those before each degree of freedom that are numbered without a gap."""
     start = np.arange(len(dof_parent))
     for k, parent in enumerate(dof_parent):
         if parent == k - 1 and parent >= 0:
