@@ -35,6 +35,7 @@ def test_quick_run(tmp_path, monkeypatch):
 def every_problem_is_timed(data):
     records = data["tables"]["dynamics"]
     assert [(r["nv"], r["rows"]) for r in records] == [(18, 12), (38, 12), (38, 24), (35, 12)]
+    assert [r["problem"] for r in data["tables"]["derivatives"]] == [r["problem"] for r in records]
     assert [r["size"] for r in data["tables"]["factorization"]] == [30, 50, 62, 47]
     for table in ("dynamics", "factorization", "inertia"):
         for record in data["tables"][table]:

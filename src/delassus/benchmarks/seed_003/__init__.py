@@ -9,7 +9,7 @@ from ..machine import describe
 from ..report import Result
 from ..runner import check_possible, run_parts
 from ..settings import Settings
-from . import convergence, dynamics, factorization, plots
+from . import convergence, derivatives, dynamics, factorization, plots
 from .conclusions import conclude
 
 __all__ = ["run"]
@@ -20,7 +20,7 @@ def run(settings: Settings | None = None) -> Result:
     check_possible()
     settings = Settings() if settings is None else settings
     machine = describe()  # before the benchmark adds its own load
-    tables = run_parts((dynamics, factorization, convergence), settings, "seed-003")
+    tables = run_parts((dynamics, derivatives, factorization, convergence), settings, "seed-003")
     summary, conclusions, failures = conclude(tables)
     return Result(
         name="seed-003",

@@ -10,13 +10,17 @@ from ..report import Table
 from ..timing import mean_and_least
 
 LARGEST_DIFFERENCE = 1e-9
-_LEAST_ALONE, _LEAST_MEAN = 1.3, 6.0
+_LEAST_ALONE, _LEAST_MEAN, _LEAST_DERIVATIVES = 1.3, 6.0, 3.0
 
 
 def conclude(tables: Mapping[str, Table]) -> tuple[dict[str, object], list[str], list[str]]:
     """Numbers for programs, the same as lines for people, and what is wrong."""
-    compared = [*tables["dynamics"].records, *tables["factorization"].records]
-    bars = find_bars(tables["dynamics"].records)
+    compared = [
+        record
+        for name in ("dynamics", "derivatives", "factorization")
+        for record in tables[name].records
+    ]
+    bars = find_bars(tables["dynamics"].records, tables["derivatives"].records)
     missed = sum(bar.verdict == "MISSED" for bar in bars)
     largest = max(record["difference"] for record in tables["dynamics"].records)
     dense, _ = mean_and_least(tables["factorization"].records, "dense_ratio")
@@ -37,13 +41,15 @@ def conclude(tables: Mapping[str, Table]) -> tuple[dict[str, object], list[str],
     return summary, lines, failures(compared, tables["convergence"].records)
 
 
-def find_bars(records: Sequence[Mapping]) -> list[Ratio]:
-    """Pinocchio's time divided by ours: the mean of batches, and the least of single states."""
+def find_bars(records: Sequence[Mapping], derivatives: Sequence[Mapping]) -> list[Ratio]:
+    """Pinocchio's time divided by ours: the mean of batches, and the least of the others."""
     mean, _ = mean_and_least(records, "batch_ratio")
     _, alone = mean_and_least(records, "single_ratio")
+    _, derived = mean_and_least(derivatives, "ratio")
     return [
         Ratio("all", "mean of Pinocchio's loop / our batch", mean, bar=_LEAST_MEAN),
         Ratio("all", "least of Pinocchio's call / our one state", alone, bar=_LEAST_ALONE),
+        Ratio("all", "least of derivatives, loop / our batch", derived, bar=_LEAST_DERIVATIVES),
     ]
 
 

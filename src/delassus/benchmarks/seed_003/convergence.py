@@ -36,7 +36,7 @@ def converge(problem: Problem, damping: float, settings: Settings) -> dict[str, 
         float(
             delassus.constrained_dynamics(
                 constraints.model, states.q, states.v, states.x, constraints,
-                damping=damping, tolerance=0.0, max_iterations=count,
+                method="prox-ltl", damping=damping, tolerance=0.0, max_iterations=count,
             ).gradient.max()
         )
         for count in range(1, MOST + 1)
