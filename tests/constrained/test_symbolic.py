@@ -32,7 +32,8 @@ def check_at_random_states(constraints, method, seeds=range(3), **options):
         for name in SOLUTION:
             value = np.array(found[name]).ravel()
             assert relative(value, getattr(expected, name)) < 1e-10, name
-        assert float(found["iterations"]) == options["max_iterations"]
+        if method == "caba" or method.startswith("prox-"):
+            assert float(found["iterations"]) == options["max_iterations"]
 
 
 @pytest.mark.parametrize("method", METHODS)

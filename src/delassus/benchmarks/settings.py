@@ -18,6 +18,7 @@ class Settings:
     difference_states: int = 256  # in a batch of finite differences
     memory_states: int = 1_000_000
     seed: int = 0
+    count_operations: bool = False  # of all methods for constraints: takes some minutes
 
     @classmethod
     def quick(cls) -> Settings:

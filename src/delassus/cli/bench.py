@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors import DelassusError, UnknownNameError
@@ -25,6 +26,9 @@ def add_to(commands) -> None:
     )  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="few states and repeats: only a test")
     parser.add_argument(
+        "--count", action="store_true", help="count operations too where a benchmark can"
+    )
+    parser.add_argument(
         "--json-only", action="store_true", help="print and write only JSON, no tables or plots"
     )
     parser.set_defaults(run=run)
@@ -44,6 +48,7 @@ def run(options: argparse.Namespace) -> int:
             raise UnknownNameError(f"no benchmark is called {name!r}; there are: {known}")
     _check_output(options.output)
     settings = Settings.quick() if options.quick else Settings()
+    settings = replace(settings, count_operations=options.count)
     failures = []
     for name in options.names or BENCHMARKS:
         result = BENCHMARKS[name].run(settings)

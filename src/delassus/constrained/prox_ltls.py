@@ -11,7 +11,7 @@ equations of motion, so that the stiffness of the springs costs no digits.
 
 from __future__ import annotations
 
-from ..compile import any_true, clear, function, kernel, part, select, slots
+from ..compile import any_true, clear, function, kernel, part, presume, select, slots
 from ..dynamics.articulated import inertia_times
 from ..spatial.vectors import (
     dot,
@@ -218,7 +218,7 @@ def iterate(
     gradient, own_count = one + goal, one
     count = 1
     while count < limit and any_true(gradient > goal):
-        is_active = gradient > goal
+        is_active = presume(gradient > goal, True)
         own_count = own_count + select(is_active, one, none)
         clear(change, nv)
         if count == 1:
@@ -243,7 +243,8 @@ def iterate(
     add_panels(model, J, change, x)
     residual = length(blocks, x, whole)
     gradient = gradient_length(model, J, x, g, whole)
-    contradicts = select(gradient <= goal, residual, none) > CONTRADICTION * start + NEAR * goal
+    left = select(gradient <= goal, residual, none)
+    contradicts = presume(left > CONTRADICTION * start + NEAR * goal, False)
     if any_true(contradicts):
         take_back(model, tree, contradicts, own_count, weights, forces, r, x, change, rest, J, N, D)
     info[INFO.start] = start

@@ -120,8 +120,8 @@ def tables(records: Sequence[dict[str, object]]) -> list[Table]:
         f"Both with damping {DAMPING:g} and at most {ITERATIONS} proximal iterations. Pinocchio\n"
         "does all of them, and we the mean that is given, since nothing is done where rounding\n"
         "is left; the one state is one where we do as many, and a batch waits for the slowest.\n"
-        "Pinocchio: constraintDynamics, accelerations copied to their places. Ours: the method that\n"
-        "is chosen without asking, and the paper's own, prox-ltl, beside it; new arrays of\n"
+        "Pinocchio: constraintDynamics, accelerations copied to their places. Ours: the method\n"
+        "that is chosen without asking, and the paper's own, prox-ltl, beside it; new arrays of\n"
         "accelerations, multipliers and residuals. In time of the processor, on one thread.\n"
         "difference: of accelerations, relative, the largest of all states."
     )
