@@ -6,6 +6,13 @@ The public interface: everything that user code needs is a name of this module.
 from . import mujoco, robots
 from .compile import CacheWarning, OperationCount, operation_count, symbolic
 from .constrained.constraints import Baumgarte, Constraints
+from .constrained.delassus import (
+    DELASSUS_INVERSE_METHODS,
+    DELASSUS_METHODS,
+    delassus_inverse,
+    delassus_matrix,
+)
+from .constrained.delassus_operator import DelassusOperator
 from .constrained.derivatives import (
     ConstrainedDerivatives,
     constrained_dynamics_derivatives,
@@ -97,6 +104,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CONSTRAINED_METHODS",
+    "DELASSUS_INVERSE_METHODS",
+    "DELASSUS_METHODS",
     "ActuationError",
     "Baumgarte",
     "CacheWarning",
@@ -111,6 +120,7 @@ __all__ = [
     "Cylindrical",
     "DataTypeError",
     "DelassusError",
+    "DelassusOperator",
     "DifferenceDerivatives",
     "Distance",
     "FileFormatError",
@@ -158,6 +168,8 @@ __all__ = [
     "constrained_dynamics_derivatives",
     "constrained_inverse_dynamics",
     "coriolis_matrix",
+    "delassus_inverse",
+    "delassus_matrix",
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "forward_dynamics_jvp",

@@ -8,6 +8,9 @@ import delassus as dl
 from delassus.model.elements import Frame
 from trees import random_tree
 
+# Methods of constrained dynamics that take constraints of all kinds.
+ALL_PURPOSE = ("caba", "prox-ltl", "prox-ltls", "dense")
+
 AXIS = [0.0, 1.0, 0.0]  # about which planar linkages turn
 
 # Robots that touch the world: the constraint of each contact, and its frames.

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import delassus as dl
+from constrained.mechanisms import ALL_PURPOSE
 from delassus.model.constraints import Polynomial
 from delassus.model.edit import reduce
 from trees import random_states, random_tree, relative
@@ -56,7 +57,7 @@ def along(cs, q, v, function):
     return (forth - back) / (2.0 * h)
 
 
-@pytest.mark.parametrize("method", dl.CONSTRAINED_METHODS)
+@pytest.mark.parametrize("method", ALL_PURPOSE)
 def test_a_loop_as_a_function_moves_as_the_loop_itself(method):
     model = four_bar()
     loop = dl.Constraints(model, [dl.Connect("coupler_tip", "rocker_tip")])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import delassus as dl
+from constrained.mechanisms import ALL_PURPOSE
 from trees import random_states, random_tree
 
 from .mechanisms import four_bar
@@ -17,7 +18,7 @@ Q, V, TAU = random_states(MODEL, 0, 4)
 FORCES = np.zeros((4, MODEL.n_bodies, 6))
 ARGUMENTS = {"q": Q, "v": V, "tau": TAU, "external_forces": FORCES}
 each_argument = pytest.mark.parametrize("argument", ARGUMENTS)
-each_method = pytest.mark.parametrize("method", dl.CONSTRAINED_METHODS)
+each_method = pytest.mark.parametrize("method", ALL_PURPOSE)
 
 
 def solve(constraints=CONSTRAINTS, model=MODEL, **changed):

@@ -5,6 +5,7 @@ import pytest
 
 import delassus as dl
 from constrained.mechanisms import (
+    ALL_PURPOSE,
     CONTACTS,
     close,
     consistent,
@@ -19,7 +20,7 @@ from constrained.mechanisms import (
 )
 from trees import random_states, random_tree, relative
 
-METHODS = dl.CONSTRAINED_METHODS
+METHODS = ALL_PURPOSE
 ITERATIVE = [method for method in METHODS if method != "dense"]
 SEEDS = range(8)
 FINE = 1e-13  # so that what is compared is rounding, not where iterations stop
@@ -167,6 +168,23 @@ def test_damping_of_each_row_does_not_change_the_answer(method):
         found = solve(cs, q, v, tau, method=method, damping=mu, tolerance=FINE)
         assert relative(found.acceleration, expected.acceleration) < 1e-10
         assert relative(found.multipliers, expected.multipliers) < 1e-10
+
+
+@pytest.mark.parametrize("damping", [1e-2, 1e-4])
+@pytest.mark.parametrize("name", ["solo12", "talos", "loops 0", "loops 1"])
+def test_methods_agree_after_each_iteration(name, damping):
+    """Proximal points of the dual are the steps of the augmented Lagrangian."""
+    cs = INDEPENDENT[name]()
+    states = random_states(cs.model, 5, 2)
+    for count in (1, 2, 3):
+        options = {"damping": damping, "max_iterations": count, "tolerance": 0.0}
+        expected = solve(cs, *states, method="prox-ltl", **options)
+        assert np.all(expected.iterations == count)
+        for method in ("caba", "prox-ltls"):
+            found = solve(cs, *states, method=method, **options)
+            assert np.all(found.iterations == count)
+            assert relative(found.multipliers, expected.multipliers) < 1e-9
+            assert relative(found.acceleration, expected.acceleration) < 1e-9
 
 
 @pytest.mark.parametrize("method", ITERATIVE)

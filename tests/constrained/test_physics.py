@@ -5,6 +5,7 @@ import pytest
 
 import delassus as dl
 from constrained.mechanisms import (
+    ALL_PURPOSE,
     cassie,
     close,
     consistent,
@@ -17,7 +18,7 @@ from constrained.mechanisms import (
 )
 from trees import random_states
 
-ITERATIVE = [method for method in dl.CONSTRAINED_METHODS if method != "dense"]
+ITERATIVE = [method for method in ALL_PURPOSE if method != "dense"]
 STABLE = dl.Baumgarte(kp=100.0, kd=20.0)
 SECONDS = 10.0
 
@@ -90,7 +91,7 @@ ANYWHERE = {
 }
 
 
-@pytest.mark.parametrize("method", dl.CONSTRAINED_METHODS)
+@pytest.mark.parametrize("method", ALL_PURPOSE)
 @pytest.mark.parametrize("name", PASSIVE)
 def test_forces_of_closed_loops_do_no_work(name, method):
     constraints, near = PASSIVE[name]()
@@ -99,7 +100,7 @@ def test_forces_of_closed_loops_do_no_work(name, method):
     does_no_work(constraints, q, consistent(constraints, q, v), tau, method)
 
 
-@pytest.mark.parametrize("method", dl.CONSTRAINED_METHODS)
+@pytest.mark.parametrize("method", ALL_PURPOSE)
 @pytest.mark.parametrize("name", ANYWHERE)
 def test_forces_of_contacts_do_no_work(name, method):
     constraints = ANYWHERE[name]()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import delassus as dl
-from constrained.mechanisms import CONTACTS, HANDS, consistent, random_loops
+from constrained.mechanisms import ALL_PURPOSE, CONTACTS, HANDS, consistent, random_loops
 from trees import random_states, relative
 
 pytest.importorskip("pinocchio")
@@ -43,7 +43,7 @@ def check(constraints, peer, q, v, tau, method):
         assert relative(found.multipliers[i], expected) < TOLERANCE
 
 
-@pytest.mark.parametrize("method", dl.CONSTRAINED_METHODS)
+@pytest.mark.parametrize("method", ALL_PURPOSE)
 @pytest.mark.parametrize("name", CONTACTS)
 def test_robots_in_contact(name, method):
     model, peer = load_pair(name)
@@ -52,7 +52,7 @@ def test_robots_in_contact(name, method):
     check(constraints, peer, *random_states(model, 1, 5), method)
 
 
-@pytest.mark.parametrize("method", dl.CONSTRAINED_METHODS)
+@pytest.mark.parametrize("method", ALL_PURPOSE)
 def test_feet_and_hands(method):
     model, peer = load_pair("talos")
     frames = CONTACTS["talos"][1] + HANDS
@@ -60,7 +60,7 @@ def test_feet_and_hands(method):
     check(constraints, peer, *random_states(model, 2, 5), method)
 
 
-@pytest.mark.parametrize("method", dl.CONSTRAINED_METHODS)
+@pytest.mark.parametrize("method", ALL_PURPOSE)
 @pytest.mark.parametrize("kind", [dl.Connect, dl.Weld])
 def test_hands_that_hold_each_other(kind, method):
     model, peer = load_pair("talos")
@@ -68,7 +68,7 @@ def test_hands_that_hold_each_other(kind, method):
     check(dl.Constraints(model, declared), peer, *random_states(model, 3, 5), method)
 
 
-@pytest.mark.parametrize("method", dl.CONSTRAINED_METHODS)
+@pytest.mark.parametrize("method", ALL_PURPOSE)
 @pytest.mark.parametrize("seed", range(8))
 def test_loops_in_random_trees(seed, method):
     """Loops across and along branches, the first also welded where that leaves it to move."""
@@ -83,7 +83,7 @@ def test_loops_in_random_trees(seed, method):
         check(welded, peer, q, v, tau, method)
 
 
-@pytest.mark.parametrize("method", dl.CONSTRAINED_METHODS)
+@pytest.mark.parametrize("method", ALL_PURPOSE)
 @pytest.mark.parametrize("seed", range(4))
 def test_loops_that_move_as_they_may(seed, method):
     loops = random_loops(seed, SIMPLE)

@@ -66,6 +66,8 @@ class Signature:
 
     def extents(self, a: Argument, dimensions: dict[str, int], shared: Sequence) -> tuple[int, ...]:
         """The extents of an argument for a model's dimensions and given shared arrays."""
-        known = dict(dimensions)
-        known.update((f"len({n})", len(x)) for n, x in zip(self.shared_names, shared, strict=True))
-        return tuple(e if isinstance(e, int) else known[e] for e in a.shape)
+        lengths = {f"len({n})": len(x) for n, x in zip(self.shared_names, shared, strict=True)}
+        return tuple(
+            e if isinstance(e, int) else lengths[e] if e in lengths else dimensions[e]
+            for e in a.shape
+        )

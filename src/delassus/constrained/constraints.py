@@ -13,7 +13,15 @@ from ..dynamics.arguments import check_model, zero_velocity
 from ..errors import DataTypeError, ModelError, SettingError
 from ..model.constraints import Constraint
 from ..model.model import Model
-from . import augmented, elimination, packed, pieces
+from . import (
+    augmented,
+    delassus_plan,
+    delassus_sweeps,
+    elimination,
+    open_trees,
+    packed,
+    pieces,
+)
 from .jacobian import evaluate_rows
 
 
@@ -68,13 +76,8 @@ class Constraints(Tabulated):
         self.size = int(sum(counts))
         self.requests: dict = {}  # what solvers were asked for, by their options
         found = packed.find_paths(model, self._parts, FLOAT64)  # names that are wrong raise here
-        self.dimensions = {
-            **model.dimensions,
-            "m": self.size,
-            "size": self.size + model.nv,
-            **packed.sizes(found.records),
-            **elimination.eliminate(found).sizes,
-        }
+        known = {"m": self.size, "size": self.size + model.nv, **packed.sizes(found.records)}
+        self.dimensions = _Dimensions(self, {**model.dimensions, **known})
 
     def pack(self, kind: type, dtype: np.dtype) -> tuple:
         """The arrays that kernels read, in one precision."""
@@ -121,11 +124,42 @@ class Constraints(Tabulated):
         return f"<Constraints on {self.model.name!r}: {len(self.declared)}, {self.size} rows>"
 
 
+class _Dimensions(dict):
+    """Extents of arguments and work memory; those of a family of algorithms when first needed."""
+
+    def __init__(self, constraints: Constraints, known: dict[str, int]):
+        super().__init__(known)
+        self._constraints = constraints
+
+    def __missing__(self, name: str) -> int:
+        cs = self._constraints
+        found = packed.find_paths(cs.model, cs._parts, FLOAT64)
+        for sizes in _SIZES:
+            self.update(sizes(found, self))
+            if name in self:
+                return self[name]
+        raise KeyError(name)
+
+    def __reduce__(self):
+        return _Dimensions, (self._constraints, dict(self))
+
+
+_SIZES = (
+    lambda found, known: elimination.eliminate(found).sizes,
+    lambda found, known: delassus_plan.sizes(found),
+    delassus_sweeps.sizes,
+    lambda found, known: open_trees.early_sizes(found),
+)
+
 _PACKED = {
     packed.PathArrays: packed.pack,
     packed.ConstrainedArrays: packed.pack_meetings,
     elimination.ArticulatedArrays: elimination.pack_elimination,
     augmented.AugmentedArrays: augmented.pack_augmented,
+    delassus_sweeps.OperatorArrays: delassus_sweeps.pack_operator,
+    open_trees.OpenArrays: open_trees.pack_open,
+    open_trees.EarlyArrays: open_trees.pack_early,
+    **delassus_plan.PACKERS,
 }
 
 

@@ -12,12 +12,24 @@ from ..model.names import closest
 from . import dense
 from .caba import caba
 from .constraints import Constraints
+from .open_trees import check_open
 from .prox_ltl import INFO, REQUEST, ROUNDING, WHOLE, prox_ltl
 from .prox_ltls import prox_ltls
+from .prox_pv import prox_pv, pv
+from .pv_early import pv_early
 from .settings import not_negative, positive_integer
 
-_KERNELS = {"caba": caba, "prox-ltl": prox_ltl, "prox-ltls": prox_ltls}
+_KERNELS = {
+    "caba": caba,
+    "prox-ltl": prox_ltl,
+    "prox-ltls": prox_ltls,
+    "prox-pv": prox_pv,
+    "pv": pv,
+    "pv-soft": caba,  # its first iterate
+    "pv-early": pv_early,
+}
 CONSTRAINED_METHODS = (*_KERNELS, "dense")
+_FOR_OPEN_TREES = ("prox-pv", "pv", "pv-early")
 AUTO = "auto"
 # What J^T r cannot fall below is rounding of what it is the difference of.
 FLOOR = 1000.0 * ROUNDING
@@ -126,7 +138,9 @@ def constrained_dynamics(
             f"got {method!r}{closest(method, CONSTRAINED_METHODS)}"
         )
     kernel = _KERNELS[_choice(q) if method == AUTO else method]
-    limits = iteration_limit(max_iterations)
+    if method in _FOR_OPEN_TREES:
+        check_open(cs, method)
+    limits = iteration_limit(max_iterations if method != "pv-soft" else 1)
     rows = rows_of(cs, damping, desired, warm_start, state_count(q))
     rows, whole = fitting(rows, 2, q, v, tau), fitting(whole_request(cs, tolerance), 1, q, v, tau)
     inputs = (q, v, tau, rows, whole)

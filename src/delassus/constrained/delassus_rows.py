@@ -1,0 +1,75 @@
+"""The wrenches of constraint rows alone: what `rows` tells of them without velocity and drift."""
+
+from __future__ import annotations
+
+from ..compile import function, sqrt
+from ..compile.programs import implicit_registers, run_program
+from ..spatial.vectors import add, add_cross, cross, dot, get3, put3, rotate, scale, subtract
+from .pieces import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR
+from .rows import ROW, frame_pose, piece_registers, put_wrench, tree_origin
+
+
+@function
+def put_wrenches(model, piece, q, work, size, rows):
+    """The wrenches of all rows of a piece; of a recorded function its Jacobian."""
+    if piece.kind == IMPLICIT:
+        put_jacobian(model, piece, q, rows)
+    elif piece.kind != COUPLING:
+        put_wrenches_between(model, piece, q, work, size, rows)
+
+
+@function
+def put_jacobian(model, piece, q, rows):
+    """dphi/dx, which stays in the registers."""
+    at, registers = (
+        implicit_registers(piece.term_count, piece.count),
+        piece_registers(model, piece, rows),
+    )
+    for t in range(piece.term_count):
+        term = model.terms[piece.first_term + t]
+        registers[at.x + t] = q[term.q]
+        registers[at.v + t] = 0.0 * q[term.q]
+    run_program(model.code, piece.program, piece.to_bias, model.constants, registers)
+
+
+@function
+def put_wrenches_between(model, piece, q, work, size, rows):
+    """The wrenches of a piece between two frames.
+
+    What acts on the world is of no interest, and so is where the tree's origin is in it.
+    """
+    frame, other = model.frames[piece.frame], model.frames[piece.other]
+    R, p = frame_pose(frame, work, size)
+    shift = (0.0, 0.0, 0.0)
+    if piece.root != piece.other_root and (other.link > 0 or piece.kind == DISTANCE):
+        shift = subtract(tree_origin(model, piece.root, q), tree_origin(model, piece.other_root, q))
+    none, row = (0.0, 0.0, 0.0), piece.row
+    if piece.kind == CONNECT:
+        _, p_other = frame_pose(other, work, size)
+        put_wrench(rows, row, none, (1.0, 0.0, 0.0), p, p_other)
+        put_wrench(rows, row + 1, none, (0.0, 1.0, 0.0), p, p_other)
+        put_wrench(rows, row + 2, none, (0.0, 0.0, 1.0), p, p_other)
+    elif piece.kind == DISTANCE:
+        _, p_other = frame_pose(other, work, size)
+        apart = subtract(add(p, shift), p_other)
+        direction = scale(1.0 / sqrt(dot(apart, apart)), apart)
+        put_wrench(rows, row, none, direction, p, p_other)
+    elif piece.kind == PERPENDICULAR:
+        R_other, _ = frame_pose(other, work, size)
+        x, y = rotate(R, get3(piece.axis, 0)), rotate(R_other, get3(piece.other_axis, 0))
+        put_wrench(rows, row, cross(x, y), none, none, none)
+    else:
+        for k in range(piece.count):
+            f = rotate(R, get3(piece.basis, 6 * k))
+            n = rotate(R, get3(piece.basis, 6 * k + 3))
+            if other.link > 0:
+                put_wrench(rows, row + k, n, f, p, add(p, shift))
+            else:
+                put_one_side(rows, row + k, n, f, p)
+
+
+@function
+def put_one_side(rows, row, n, f, p):
+    """A moment n and a force f that act at p on the link of the frame."""
+    put3(rows, row * ROW.size + ROW.n, add_cross(n, p, f))
+    put3(rows, row * ROW.size + ROW.f, f)
