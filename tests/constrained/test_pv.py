@@ -1,7 +1,5 @@
 """Constrained dynamics by the Popov-Vereshchagin algorithms, of constraints with the world."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 
@@ -14,65 +12,18 @@ from constrained.mechanisms import (
     repeated,
     standing,
 )
-from delassus.compile import FLOAT64
-from delassus.constrained import constraints as declared
-from delassus.constrained.caba import caba
-from delassus.constrained.dynamics import (
-    FLOOR,
-    fitting,
-    iteration_limit,
-    rows_of,
-    state_count,
-    whole_request,
-)
 from delassus.constrained.open_trees import (
-    EarlyArrays,
-    OpenArrays,
     check_open,
-    early_sizes,
-    pack_early,
-    pack_open,
 )
-from delassus.constrained.packed import find_paths
-from delassus.constrained.prox_ltl import INFO
-from delassus.constrained.prox_pv import prox_pv, pv
-from delassus.constrained.pv_early import pv_early
 from trees import random_states, random_tree, relative
 
-KERNELS = {"caba": caba, "prox-pv": prox_pv, "pv": pv, "pv-early": pv_early}
 METHODS = ["prox-pv", "pv", "pv-early"]
 FINE = 1e-13
 uncompiled = pytest.mark.uncompiled
 
 
-class Solution(NamedTuple):
-    acceleration: np.ndarray
-    multipliers: np.ndarray
-    residual: np.ndarray
-    gradient: np.ndarray
-    iterations: np.ndarray
-    converged: np.ndarray
-
-
-def solve(
-    cs, q, v, tau, external_forces=None, *, method, damping=1e-6, tolerance=1e-10,
-    max_iterations=20, desired=None, warm_start=None,
-):  # fmt: skip
-    """As constrained_dynamics, by the kernel itself."""
-    declared._PACKED.setdefault(OpenArrays, pack_open)
-    declared._PACKED.setdefault(EarlyArrays, pack_early)
-    cs.dimensions |= early_sizes(find_paths(cs.model, cs._parts, FLOAT64))
-    rows = rows_of(cs, damping, desired, warm_start, state_count(q))
-    rows = fitting(rows, 2, q, v, tau)
-    whole = fitting(whole_request(cs, tolerance), 1, q, v, tau)
-    inputs = (q, v, tau, rows, whole)
-    if external_forces is not None:
-        inputs = (*inputs, external_forces)
-    limits = iteration_limit(max_iterations)
-    a, multipliers, info = KERNELS[method](cs, inputs, None, None, limits)
-    told = {name: info[..., getattr(INFO, name)] for name in INFO._fields if name != "size"}
-    is_converged = told["gradient"] <= tolerance + FLOOR * told.pop("start")
-    return Solution(a, multipliers, converged=is_converged, **told)
+def solve(cs, q, v, tau, external_forces=None, **options):
+    return dl.constrained_dynamics(cs.model, q, v, tau, cs, external_forces, **options)
 
 
 def dense(cs, q, v, tau, external_forces=None, **options):
@@ -336,16 +287,15 @@ def test_contradictory_rows_are_met_halfway(method):
 # --- soft constraints -----------------------------------------------------------------------------
 
 
-def soft(cs, q, v, tau, damping, desired, method="caba"):
+def soft(cs, q, v, tau, damping, desired, method="pv-soft"):
     """min |a - a_free|^2_M + |J a + gamma - a*|^2 / damping: one iteration from no force."""
-    return solve(
-        cs, q, v, tau, method=method, damping=damping, desired=desired, max_iterations=1,
-        tolerance=0.0,
-    ).acceleration  # fmt: skip
+    options = {} if method == "pv-soft" else {"max_iterations": 1}
+    options |= {"method": method, "damping": damping, "desired": desired, "tolerance": 0.0}
+    return solve(cs, q, v, tau, **options).acceleration
 
 
 @uncompiled
-@pytest.mark.parametrize("method", ["caba", "prox-pv"])
+@pytest.mark.parametrize("method", ["pv-soft", "caba", "prox-ltls", "prox-pv"])
 def test_one_iteration_is_the_soft_principle_of_gauss(method):
     cs = held_tree(1)
     q, v, tau = random_states(cs.model, 1)

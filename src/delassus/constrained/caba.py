@@ -57,7 +57,6 @@ from ..spatial.vectors import (
 from .elimination import AT_JOINTS, ArticulatedArrays
 from .free_root import factorize_root, joint_acceleration, joint_force, solve_root
 from .jacobian import place_world
-from .prox_ltl import INFO, REQUEST, ROUNDING, WHOLE, length
 from .pulls import (
     BLOCK,
     PULL,
@@ -71,6 +70,7 @@ from .pulls import (
     stiffen,
 )
 from .rows import ROW, count_rows, put_rows, rows_end, rows_work
+from .solver import INFO, INPUTS, LIMITS, OUTPUTS, REQUEST, ROUNDING, WHOLE, length
 
 # In the place of a link's inertia, once its joint is eliminated: by how much its acceleration
 # changes in an iteration, and the sum of K^T r.
@@ -92,16 +92,9 @@ def elimination_work(n: dict[str, int]) -> int:
 
 @kernel(
     ArticulatedArrays,
-    shared=("limits",),
-    inputs={
-        "q": "nq",
-        "v": "nv",
-        "tau": "nv",
-        "rows": f"m {REQUEST.size}",
-        "whole": f"{WHOLE.size}",
-        "external_forces": "n_bodies 6 optional",
-    },
-    outputs={"a": "nv", "multipliers": "m", "info": f"{INFO.size}"},
+    shared=LIMITS,
+    inputs=INPUTS,
+    outputs=OUTPUTS,
     work=elimination_work,
     label="constrained_dynamics by caba",
 )

@@ -51,8 +51,9 @@ from .equations import system_memory
 from .jacobian import place_world
 from .kkt import extents
 from .packed import ConstrainedArrays
-from .prox_ltl import INFO, REQUEST, WHOLE, prox_ltl, put_requests
+from .prox_ltl import prox_ltl, put_requests
 from .rows import count_rows
+from .solver import INFO, REQUEST, WHOLE
 
 _solve = prox_ltl.function
 

@@ -13,11 +13,12 @@ from . import dense
 from .caba import caba
 from .constraints import Constraints
 from .open_trees import check_open
-from .prox_ltl import INFO, REQUEST, ROUNDING, WHOLE, prox_ltl
+from .prox_ltl import prox_ltl
 from .prox_ltls import prox_ltls
 from .prox_pv import prox_pv, pv
 from .pv_early import pv_early
 from .settings import not_negative, positive_integer
+from .solver import INFO, REQUEST, ROUNDING, WHOLE
 
 _KERNELS = {
     "caba": caba,

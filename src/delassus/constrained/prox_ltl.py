@@ -15,7 +15,7 @@ the velocity of the free system is never formed: its part in r is Y D^-1 U_M^-1 
 
 from __future__ import annotations
 
-from ..compile import any_true, function, kernel, part, presume, select, slots, sqrt
+from ..compile import any_true, function, kernel, part, presume, select
 from .equations import put_equations, system_memory, system_work
 from .kkt import (
     add_panels,
@@ -29,32 +29,17 @@ from .kkt import (
 )
 from .packed import ConstrainedArrays
 from .rows import ROW
+from .solver import INFO, INPUTS, LIMITS, OUTPUTS, REQUEST, ROUNDING, WHOLE, length
 
-# What is asked of each row: damping, acceleration, multiplier to start from. And of them all:
-# stabilisation, and where to stop.
-REQUEST = slots(damping=1, desired=1, start=1)
-WHOLE = slots(kp=1, kd=1, tolerance=1)
-# What is told of the solution: the lengths of r and of J^T r, what the latter started from, and how
-# many iterations it took.
-INFO = slots(residual=1, gradient=1, start=1, iterations=1)
-# Below this part of what it started from, J^T r is rounding.
-ROUNDING = 1e-15
 # How often the iteration may start again from accelerations that rounding has spoilt.
 TURNS = 3
 
 
 @kernel(
     ConstrainedArrays,
-    shared=("limits",),
-    inputs={
-        "q": "nq",
-        "v": "nv",
-        "tau": "nv",
-        "rows": f"m {REQUEST.size}",
-        "whole": f"{WHOLE.size}",
-        "external_forces": "n_bodies 6 optional",
-    },
-    outputs={"a": "nv", "multipliers": "m", "info": f"{INFO.size}"},
+    shared=LIMITS,
+    inputs=INPUTS,
+    outputs=OUTPUTS,
     work=lambda n: system_work(n) + 2 * n["nv"] + 5 * n["blocks"],
     label="constrained_dynamics by prox-ltl",
 )
@@ -177,15 +162,6 @@ def take_back(blocks, is_done, damping, G, D_G, r, x, correction, count):
     solve_dense(blocks, G, D_G, x)
     for t in range(blocks):
         correction[t] = correction[t] - select(is_done, count * x[t], 0.0 * x[t])
-
-
-@function
-def length(count, x, whole):
-    """The Euclidean length of some numbers."""
-    square = 0.0 * whole[WHOLE.tolerance]
-    for t in range(count):
-        square = square + x[t] * x[t]
-    return sqrt(square)
 
 
 @function

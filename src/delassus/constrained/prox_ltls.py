@@ -36,18 +36,9 @@ from .kkt import (
     solve_tree,
     solve_tree_transposed,
 )
-from .prox_ltl import (
-    INFO,
-    REQUEST,
-    ROUNDING,
-    WHOLE,
-    gradient_length,
-    length,
-    put_multipliers,
-    put_requests,
-    put_targets,
-)
+from .prox_ltl import gradient_length, put_multipliers, put_requests, put_targets
 from .rows import ROW, rows_end, rows_work
+from .solver import INFO, INPUTS, LIMITS, OUTPUTS, ROUNDING, WHOLE, length
 
 # What springs add to the inertia of a link and of all that it carries, about the tree's origin.
 STIFFNESS = slots(A=6, H=9, M=6)
@@ -62,16 +53,9 @@ def augmented_work(n: dict[str, int]) -> int:
 
 @kernel(
     AugmentedArrays,
-    shared=("limits",),
-    inputs={
-        "q": "nq",
-        "v": "nv",
-        "tau": "nv",
-        "rows": f"m {REQUEST.size}",
-        "whole": f"{WHOLE.size}",
-        "external_forces": "n_bodies 6 optional",
-    },
-    outputs={"a": "nv", "multipliers": "m", "info": f"{INFO.size}"},
+    shared=LIMITS,
+    inputs=INPUTS,
+    outputs=OUTPUTS,
     work=augmented_work,
     label="constrained_dynamics by prox-ltls",
 )

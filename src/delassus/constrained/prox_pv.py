@@ -50,28 +50,9 @@ from .caba import (
 from .free_root import factorize_root, joint_acceleration, joint_force
 from .kkt import MARGIN, add_to_delassus, extents, factorize_dense, panel_row, solve_dense
 from .open_trees import OpenArrays
-from .prox_ltl import (
-    INFO,
-    REQUEST,
-    ROUNDING,
-    TURNS,
-    WHOLE,
-    length,
-    put_multipliers,
-    put_requests,
-    take_back,
-)
+from .prox_ltl import TURNS, put_multipliers, put_requests, take_back
 from .rows import ROW, count_rows, rows_end, rows_work
-
-_INPUTS = {
-    "q": "nq",
-    "v": "nv",
-    "tau": "nv",
-    "rows": f"m {REQUEST.size}",
-    "whole": f"{WHOLE.size}",
-    "external_forces": "n_bodies 6 optional",
-}
-_OUTPUTS = {"a": "nv", "multipliers": "m", "info": f"{INFO.size}"}
+from .solver import INFO, INPUTS, LIMITS, OUTPUTS, ROUNDING, WHOLE, length
 
 
 def dual_work(n: dict[str, int]) -> int:
@@ -98,9 +79,9 @@ def dual_memory(model, work):
 
 @kernel(
     OpenArrays,
-    shared=("limits",),
-    inputs=_INPUTS,
-    outputs=_OUTPUTS,
+    shared=LIMITS,
+    inputs=INPUTS,
+    outputs=OUTPUTS,
     work=dual_work,
     label="constrained_dynamics by prox-pv",
 )
@@ -144,9 +125,9 @@ def prox_pv(model, limits, q, v, tau, rows, whole, external_forces, a, multiplie
 
 @kernel(
     OpenArrays,
-    shared=("limits",),
-    inputs=_INPUTS,
-    outputs=_OUTPUTS,
+    shared=LIMITS,
+    inputs=INPUTS,
+    outputs=OUTPUTS,
     work=dual_work,
     label="constrained_dynamics by pv",
 )

@@ -80,7 +80,6 @@ from .caba import (
     put_residuals,
 )
 from .open_trees import MOST_ROWS, EarlyArrays
-from .prox_ltl import INFO, REQUEST, WHOLE, length
 from .prox_pv import move_others
 from .pulls import subtract_cross
 from .reflections import (
@@ -93,6 +92,7 @@ from .reflections import (
     reflect,
 )
 from .rows import ROW, count_rows, rows_end, rows_work
+from .solver import INFO, INPUTS, LIMITS, OUTPUTS, WHOLE, length
 
 # How a degree of freedom meets a row: w; 1 / sigma, or zero if it moves freely; the reflection; and
 # x0.
@@ -115,16 +115,9 @@ def early_work(n: dict[str, int]) -> int:
 
 @kernel(
     EarlyArrays,
-    shared=("limits",),
-    inputs={
-        "q": "nq",
-        "v": "nv",
-        "tau": "nv",
-        "rows": f"m {REQUEST.size}",
-        "whole": f"{WHOLE.size}",
-        "external_forces": "n_bodies 6 optional",
-    },
-    outputs={"a": "nv", "multipliers": "m", "info": f"{INFO.size}"},
+    shared=LIMITS,
+    inputs=INPUTS,
+    outputs=OUTPUTS,
     work=early_work,
     label="constrained_dynamics by pv-early",
 )
