@@ -12,7 +12,7 @@ from .constrained.delassus import (
     delassus_inverse,
     delassus_matrix,
 )
-from .constrained.delassus_operator import DelassusOperator
+from .constrained.delassus_operator import BranchedInverse, DelassusOperator
 from .constrained.derivatives import (
     ConstrainedDerivatives,
     constrained_dynamics_derivatives,
@@ -108,6 +108,7 @@ __all__ = [
     "DELASSUS_METHODS",
     "ActuationError",
     "Baumgarte",
+    "BranchedInverse",
     "CacheWarning",
     "Closure",
     "Connect",

@@ -82,4 +82,4 @@ def test_no_benchmark_without_compilation(monkeypatch, capsys):
 
 def test_defaults_are_those_of_a_full_run():
     assert Settings().states == 4096
-    assert list(BENCHMARKS) == ["tree", "seed-003", "seed-004"]
+    assert list(BENCHMARKS) == ["tree", "seed-000", "seed-003", "seed-004"]

@@ -38,7 +38,9 @@ def check_at_random_states(constraints, method, seeds=range(3), **options):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_symbols_give_the_same_numbers(method):
-    check_at_random_states(standing("solo12"), method)
+    # Springs without a second iteration cost digits, and another order of sums costs others.
+    options = {"damping": 1e-3} if method == "pv-soft" else {}
+    check_at_random_states(standing("solo12"), method, **options)
 
 
 @pytest.mark.parametrize("method", ["caba", "prox-ltl"])
@@ -124,7 +126,7 @@ def test_delassus_matrices_of_symbols(name, method):
     model, function = constraints.model, getattr(dl, name)
     options = {"constraints": constraints, "method": method}
     if name == "delassus_inverse":
-        options["damping"] = 1e-4
+        options["damping"] = 1e-2  # where no method loses digits
     traced = dl.symbolic(function, model, **options)
     for seed in range(2):
         q, _, _ = random_state(model, seed)

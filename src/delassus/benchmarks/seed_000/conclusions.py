@@ -12,6 +12,8 @@ from ..report import Table
 
 LARGEST_DIFFERENCE = 1e-9  # of accelerations after the same iterations
 LARGEST_INVERSE_DIFFERENCE = 1e-9
+# Inverses that lose digits by their nature: to stiff springs, and where a limb alone is singular.
+_LOSING = ("caba-osim", "caba-osimf", "pv-osimf")
 # Springs of 1 / damping take digits of an inverse: at most so many times what Pinocchio's lose.
 _LOSS = 10.0
 
@@ -85,6 +87,6 @@ def failures(tables: Mapping[str, Table]) -> list[str]:
 
 def inverse_limit(method: str, record: Mapping) -> float:
     """How far an inverse may be from the dense one."""
-    if not method.startswith("caba"):
+    if method not in _LOSING:
         return LARGEST_INVERSE_DIFFERENCE
     return max(LARGEST_INVERSE_DIFFERENCE, _LOSS * record["computeDelassusMatrix"])
