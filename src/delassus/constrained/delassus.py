@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..compile import FLOAT64
 from ..errors import ModelError, SettingError, UnknownNameError
 from ..model.model import Model
 from ..model.names import closest
@@ -73,12 +74,25 @@ def delassus_inverse(
 
 def damping_of(cs: Constraints, damping, q) -> np.ndarray:
     """The damping of each row, for as many states as q holds."""
-    one = per_row(cs, damping, "damping", state_count(q))
-    if np.any(one <= 0.0):
-        raise SettingError("damping must be positive")
+    is_plain = type(damping) is float and type(q) is np.ndarray and q.ndim == 1
+    if is_plain and q.dtype is FLOAT64:
+        if damping not in cs.requests:
+            if len(cs.requests) > 100:
+                cs.requests.clear()
+            cs.requests[damping] = np.full(cs.size, _positive(cs, damping, q))
+        return cs.requests[damping]
+    one = _positive(cs, damping, q)
     if one.ndim < 2:
         one = np.broadcast_to(one, (cs.size,)).astype(float)
     return fitting(one, 1, q)
+
+
+def _positive(cs: Constraints, damping, q) -> np.ndarray:
+    """The damping as an array, which is positive."""
+    one = per_row(cs, damping, "damping", state_count(q))
+    if np.any(one <= 0.0):
+        raise SettingError("damping must be positive")
+    return one
 
 
 def _checked(method: str, methods: tuple[str, ...]) -> str:
