@@ -15,7 +15,7 @@ from __future__ import annotations
 from ..compile import clear, function, kernel, part, slots
 from ..dynamics.aba import DOF, LINK
 from ..dynamics.articulated import keep_remainder, pass_remainder, project
-from .caba import change_residuals, clear_world, move, pass_forces, put_pulls
+from .caba_iterations import change_residuals, clear_world, move, pass_forces, put_pulls
 from .delassus_blocks import articulate, articulate_loose, place
 from .elimination import ArticulatedArrays, eliminate
 from .free_root import factorize_root

@@ -25,7 +25,7 @@ from ..spatial.vectors import (
     scale,
 )
 from .augmented import AugmentedArrays, Tree
-from .caba import CONTRADICTION, NEAR
+from .caba_iterations import CONTRADICTION, NEAR
 from .equations import DOF, LINK, put_equations
 from .kkt import (
     MARGIN,

@@ -24,29 +24,21 @@ Departs from the paper in these ways:
 
 from __future__ import annotations
 
-from ..compile import any_true, clear, function, kernel, part, present, presume, select
+from ..compile import any_true, clear, function, kernel, part, presume, select
 from ..dynamics.aba import (
     DOF,
     LINK,
     MOTION,
     accelerate,
     eliminate_joint,
-    pushed_rigid_body,
-    rigid_body,
+    put_rigid_bodies,
 )
 from ..dynamics.articulated import start_inertia
 from ..dynamics.links import floats
 from ..spatial.vectors import add_scaled, get3, put3, scale, subtract
-from .caba import (
-    NEAR,
-    SLOW,
-    add_pull,
-    clear_world,
-    gradient_length,
-    move_links,
-    put_constraints,
-    put_residuals,
-)
+from .articulated_rows import move_links, put_constraints
+from .caba import add_pull
+from .caba_iterations import NEAR, SLOW, clear_world, gradient_length, put_residuals
 from .free_root import factorize_root, joint_acceleration, joint_force
 from .kkt import MARGIN, add_to_delassus, extents, factorize_dense, panel_row, solve_dense
 from .open_trees import OpenArrays
@@ -166,16 +158,11 @@ def pv(model, limits, q, v, tau, rows, whole, external_forces, a, multipliers, i
 @function
 def eliminate(model, q, v, tau, rows, whole, external_forces, of_rows, records, work, dofs):
     """All joints, under the forces that multipliers start from; and gamma - a* first of rows."""
-    n, m = len(model.links), count_rows(model)
+    m = count_rows(model)
     weights, forces, x = part(of_rows, m), part(of_rows, 2 * m), part(of_rows, 3 * m)
     move_links(model, q, v, work, dofs)
     put_constraints(model, q, v, rows, whole, of_rows, weights, forces, records, work, dofs)
-    if present(external_forces):
-        for i in range(1, n):
-            pushed_rigid_body(model.links[i], i, external_forces, work)
-    else:
-        for i in range(1, n):
-            rigid_body(model.links[i], i, work)
+    put_rigid_bodies(model, external_forces, work)
     for t in range(m):
         x[t] = -forces[t]
     for t in range(len(model.ends)):

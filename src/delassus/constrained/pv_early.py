@@ -35,13 +35,12 @@ from ..compile import (
     kernel,
     maximum,
     part,
-    present,
     presume,
     select,
     slots,
     sqrt,
 )
-from ..dynamics.aba import DOF, LINK, MOTION, eliminate_joint, pushed_rigid_body, rigid_body
+from ..dynamics.aba import DOF, LINK, MOTION, eliminate_joint, put_rigid_bodies
 from ..dynamics.articulated import (
     INERTIA,
     move_coupling,
@@ -66,15 +65,14 @@ from ..spatial.vectors import (
     scale,
     subtract,
 )
-from .caba import (
+from .articulated_rows import move_links, put_constraints
+from .caba import keep_loose
+from .caba_iterations import (
     CHANGE,
     LOOSE,
     acceleration_length,
     clear_world,
     gradient_length,
-    keep_loose,
-    move_links,
-    put_constraints,
     put_needed_forces,
     put_pulls,
     put_residuals,
@@ -123,7 +121,7 @@ def early_work(n: dict[str, int]) -> int:
 )
 def pv_early(model, limits, q, v, tau, rows, whole, external_forces, a, multipliers, info, work):
     """M a + b = tau + J^T multipliers, J a + gamma = a*, for independent rows"""
-    n, m, dofs = len(model.links), count_rows(model), len(model.links) * LINK.size
+    m, dofs = count_rows(model), len(model.links) * LINK.size
     joints = part(work, dofs + len(model.armature) * DOF.size)
     records = part(joints, len(model.armature) * MEETING.size)
     target = part(records, rows_end(model))
@@ -137,12 +135,7 @@ def pv_early(model, limits, q, v, tau, rows, whole, external_forces, a, multipli
     none = 0.0 * whole[WHOLE.tolerance]
     move_links(model, q, v, work, dofs)
     put_constraints(model, q, v, rows, whole, target, weights, forces, records, work, dofs)
-    if present(external_forces):
-        for i in range(1, n):
-            pushed_rigid_body(model.links[i], i, external_forces, work)
-    else:
-        for i in range(1, n):
-            rigid_body(model.links[i], i, work)
+    put_rigid_bodies(model, external_forces, work)
     eliminate_others(model, tau, loose, work, dofs)
     eliminate(model, none, joints, stack, reflections, records, work, dofs)
     start_still(model, none, target, a, forces, r, work)

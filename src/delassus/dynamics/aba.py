@@ -61,12 +61,7 @@ def aba(model, q, v, tau, external_forces, a, work):
         place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
     for i in range(1, n):
         bias_motion(model, i, v, work)
-    if present(external_forces):
-        for i in range(1, n):
-            pushed_rigid_body(model.links[i], i, external_forces, work)
-    else:
-        for i in range(1, n):
-            rigid_body(model.links[i], i, work)
+    put_rigid_bodies(model, external_forces, work)
     for i in range(n - 1, 0, -1):
         eliminate_joint(model, i, model.links[i].is_last_child, tau, work, dofs)
     put3(work, MOTION.alpha, (0.0, 0.0, 0.0))
@@ -105,6 +100,17 @@ def bias_motion(model, i, v, work):
     put3(work, at + MOTION.omega, omega)
     put3(work, at + MOTION.alpha, alpha)
     put3(work, at + MOTION.a, a)
+
+
+@function
+def put_rigid_bodies(model, external_forces, work):
+    """Inertias of all links, and the forces of their bias motions less external ones."""
+    if present(external_forces):
+        for i in range(1, len(model.links)):
+            pushed_rigid_body(model.links[i], i, external_forces, work)
+    else:
+        for i in range(1, len(model.links)):
+            rigid_body(model.links[i], i, work)
 
 
 @function

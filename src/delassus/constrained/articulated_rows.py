@@ -1,0 +1,86 @@
+"""Where links are and how rows move: the first forward sweep of algorithms that eliminate joints.
+
+Links keep the records of the articulated-body algorithm (see `dynamics.aba`); those that carry
+constraints also get the motion that rows read, in the place of inertias that come later.
+"""
+
+from __future__ import annotations
+
+from ..compile import any_true, function
+from ..dynamics.aba import (
+    DOF,
+    LINK,
+    MOTION,
+    bias_motion,
+)
+from ..dynamics.links import MOVING, place_and_span, start_at_rest
+from ..spatial.vectors import (
+    add_cross,
+    add_scaled,
+    cross,
+    get3,
+    put3,
+    subtract,
+)
+from .elimination import AT_JOINTS
+from .jacobian import place_world
+from .rows import ROW, count_rows, put_rows
+from .solver import REQUEST, WHOLE
+
+
+@function
+def move_links(model, q, v, work, dofs):
+    """Where links are, and how they move where joints do not accelerate."""
+    n = len(model.links)
+    rest = (-model.gravity[0], -model.gravity[1], -model.gravity[2])
+    start_at_rest(work, rest)
+    place_world(work)
+    put3(work, MOTION.omega, (0.0, 0.0, 0.0))
+    put3(work, MOTION.alpha, (0.0, 0.0, 0.0))
+    put3(work, MOTION.a, rest)
+    for i in range(1, n):
+        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+    for i in range(1, n):
+        bias_motion(model, i, v, work)
+
+
+@function
+def put_constraints(model, q, v, rows, whole, target, weights, forces, records, work, dofs):
+    """All rows, gamma - a*, and what is asked of each."""
+    for t in range(len(model.supports) - 1, -1, -1):
+        put_velocity(model, model.supports[t].link, v, work, dofs)
+    for t in range(len(model.ends)):
+        if model.ends[t].wrench != AT_JOINTS:
+            put_moving(model.ends[t].link * LINK.size, work)
+    kp, kd = whole[WHOLE.kp], whole[WHOLE.kd]
+    with_error = any_true(kp > 0.0)
+    for c in range(len(model.pieces)):
+        put_rows(model, model.pieces[c], q, v, with_error, work, LINK.size, records)
+    for t in range(count_rows(model)):
+        at, request = t * ROW.size, t * REQUEST.size
+        x = records[at + ROW.drift] - rows[request + REQUEST.desired]
+        target[t] = x + kd * records[at + ROW.velocity] + kp * records[at + ROW.error]
+        weights[t] = 1.0 / rows[request + REQUEST.damping]
+        forces[t] = rows[request + REQUEST.start]
+
+
+@function
+def put_velocity(model, i, v, work, dofs):
+    """Velocity of the point of a link that is at the tree's origin."""
+    link = model.links[i]
+    u = get3(work, link.parent * LINK.size + MOVING.u)
+    for k in range(link.v, link.v + link.nv):
+        u = add_scaled(u, v[k], get3(work, dofs + k * DOF.size + DOF.linear))
+    put3(work, i * LINK.size + MOVING.u, u)
+
+
+@function
+def put_moving(at, work):
+    """The motion of a link as rows read it: that of the point at the tree's origin."""
+    p, omega = get3(work, at + LINK.p), get3(work, at + MOTION.omega)
+    alpha = get3(work, at + MOTION.alpha)
+    u = add_cross(get3(work, at + MOVING.u), omega, p)
+    a = add_cross(subtract(get3(work, at + MOTION.a), cross(omega, u)), p, alpha)
+    put3(work, at + MOVING.omega, omega)
+    put3(work, at + MOVING.alpha, alpha)
+    put3(work, at + MOVING.a, a)

@@ -1,0 +1,340 @@
+"""The iterations of the constrained articulated-body algorithm: its reduced sweeps. O(n + m).
+
+Sathya and Carpentier, Constrained Articulated Body Dynamics Algorithms, 2024, Algorithms 2 and 3,
+with the departures that `caba` tells of. All is done over the links that support constraints.
+"""
+
+from __future__ import annotations
+
+from ..compile import any_true, function, presume, select, slots, sqrt
+from ..dynamics.aba import (
+    DOF,
+    LINK,
+    MOTION,
+    accelerate,
+)
+from ..dynamics.articulated import (
+    inertia_times,
+)
+from ..spatial.vectors import (
+    add,
+    add_cross,
+    add_scaled,
+    dot,
+    get3,
+    get6,
+    get9,
+    put3,
+    subtract,
+)
+from .free_root import joint_acceleration, joint_force, solve_root
+from .pulls import (
+    PULL,
+    add_motion,
+    pull,
+    push_neighbours,
+)
+from .rows import count_rows
+from .solver import INFO, ROUNDING, WHOLE, length
+
+# In the place of a link's inertia, once its joint is eliminated: by how much its acceleration
+# changes in an iteration, and the sum of K^T r.
+CHANGE = slots(before=LINK.A, alpha=3, a=3, n=3, f=3)
+# Inertia of a link before any spring, and force of its bias motion.
+LOOSE = slots(H=9, A=6, M=6, n=3, f=3)
+# J^T r is looked at where r is below so many times what it is to be, or falls by less than this.
+NEAR, SLOW = 1e4, 0.1
+# Rows contradict each other where r stays above this part of what it is the difference of.
+CONTRADICTION = 1e-9
+
+
+@function
+def iterate(
+    model, limit, tau, whole, target, weights, r, x, forces, loose, pulls, joints, records, info,
+    work, dofs,
+):  # fmt: skip
+    """Add up changes until J^T r is small; states that are done wait for the others."""
+    m = count_rows(model)
+    none = 0.0 * whole[WHOLE.tolerance]
+    one = 1.0 + none
+    clear_world(work)
+    move(model, tau, True, True, pulls, joints, work, dofs)
+    put_residuals(model, target, r, records, work, dofs)
+    residual = tighten(model, one > none, none, weights, r, forces)
+    start = acceleration_length(model, target, work, whole)
+    goal = 0.5 * whole[WHOLE.tolerance] + ROUNDING * start
+    gradient, own_count = one + goal, one
+    count = 1
+    while count < limit and any_true(gradient > goal):
+        is_active = presume(gradient > goal, True)
+        own_count = own_count + select(is_active, one, none)
+        if count == 1:
+            for t in range(m):
+                x[t] = weights[t] * r[t] - forces[t]
+            put_needed_forces(model, loose, work)
+            put_pulls(model, True, LINK.n, x, records, work, dofs)
+            pass_forces(model, tau, True, pulls, joints, work, dofs)
+            move(model, tau, True, False, pulls, joints, work, dofs)
+            change_residuals(model, r, records, work, dofs)
+        else:
+            give_way(model, is_active, tau, weights, r, x, pulls, joints, records, work, dofs)
+        before = residual
+        residual = tighten(model, is_active, none, weights, r, forces)
+        count = count + 1
+        if count < limit and (
+            any_true(residual < NEAR * goal) or any_true(residual > SLOW * before)
+        ):
+            gradient = gradient_length(model, r, none, records, work, dofs)
+    # The r of the iterations does not know of the rounding of accelerations.
+    put_residuals(model, target, x, records, work, dofs)
+    residual = length(m, x, whole)
+    gradient = gradient_length(model, x, none, records, work, dofs)
+    left = select(gradient <= goal, residual, none)
+    contradicts = presume(left > CONTRADICTION * start + NEAR * goal, False)
+    if any_true(contradicts):
+        take_back(
+            model, contradicts, own_count, tau, weights, r, x, forces, pulls, joints, records, work,
+            dofs,
+        )  # fmt: skip
+    info[INFO.start] = start
+    info[INFO.gradient] = gradient
+    info[INFO.residual] = residual
+    info[INFO.iterations] = own_count
+
+
+@function
+def give_way(model, is_active, tau, weights, r, x, pulls, joints, records, work, dofs):
+    """Move links by what springs change if they are drawn by r, and change r by that."""
+    for t in range(count_rows(model)):
+        x[t] = select(is_active, weights[t] * r[t], 0.0 * r[t])
+    put_pulls(model, False, LINK.n, x, records, work, dofs)
+    pass_forces(model, tau, False, pulls, joints, work, dofs)
+    move(model, tau, False, False, pulls, joints, work, dofs)
+    change_residuals(model, r, records, work, dofs)
+
+
+@function
+def tighten(model, is_active, square, weights, r, forces):
+    """Add to the multipliers what r does; return its length."""
+    for t in range(count_rows(model)):
+        forces[t] = forces[t] - select(is_active, weights[t] * r[t], 0.0 * r[t])
+        square = square + r[t] * r[t]
+    return sqrt(square)
+
+
+@function
+def take_back(
+    model, contradicts, count, tau, weights, r, x, forces, pulls, joints, records, work, dofs
+):
+    """Multipliers without effect grow by the same each time, where rows contradict each other.
+
+    Two more iterations leave nothing else in r.
+    """
+    for _ in range(2):
+        give_way(model, contradicts, tau, weights, r, x, pulls, joints, records, work, dofs)
+    for t in range(count_rows(model)):
+        y = count * (weights[t] * r[t])
+        forces[t] = forces[t] + select(contradicts, y, 0.0 * y)
+
+
+@function
+def clear_world(work):
+    """The world does not move, and no force is there."""
+    none = (0.0, 0.0, 0.0)
+    put3(work, MOTION.alpha, none)
+    put3(work, MOTION.a, none)
+    put3(work, LINK.n, none)
+    put3(work, LINK.f, none)
+    put3(work, CHANGE.alpha, none)
+    put3(work, CHANGE.a, none)
+    put3(work, CHANGE.n, none)
+    put3(work, CHANGE.f, none)
+
+
+@function
+def move(model, tau, with_tau, is_first, pulls, joints, work, dofs):
+    """Let links and joints give way to the forces on them, from the world on."""
+    for t in range(len(model.supports) - 1, -1, -1):
+        turn = model.supports[t]
+        if turn.is_free:
+            respond_freely(model.links[turn.link], turn.link * LINK.size, tau, with_tau, work, dofs)
+    for t in range(len(model.steps) - 1, -1, -1):
+        respond(model, model.steps[t], is_first, pulls, joints, work, dofs)
+    for t in range(len(model.followed)):
+        at = model.followed[t] * LINK.size
+        alpha, linear = get3(work, at + CHANGE.alpha), get3(work, at + CHANGE.a)
+        if not is_first:
+            alpha = add(alpha, get3(work, at + MOTION.alpha))
+            linear = add(linear, get3(work, at + MOTION.a))
+        put3(work, at + MOTION.alpha, alpha)
+        put3(work, at + MOTION.a, linear)
+
+
+@function
+def respond(model, step, is_first, pulls, joints, work, dofs):
+    """The acceleration of a degree of freedom, and that of its link."""
+    dof = dofs + step.dof
+    alpha, linear = get3(work, step.before + CHANGE.alpha), get3(work, step.before + CHANGE.a)
+    U_a = dot(get3(work, dof + DOF.U_angular), alpha)
+    U_a = U_a + dot(get3(work, dof + DOF.U_linear), linear)
+    turn = model.supports[step.turn]
+    for t in range(turn.first_neighbour, turn.first_neighbour + turn.neighbours):
+        near = model.neighbours[t]
+        place = (near.pull + step.k - model.links[turn.link].v) * PULL.size
+        to = near.link * LINK.size
+        U_a = U_a + dot(get3(pulls, place + PULL.n), get3(work, to + CHANGE.alpha))
+        U_a = U_a + dot(get3(pulls, place + PULL.f), get3(work, to + CHANGE.a))
+    x = (work[dof + DOF.u] - U_a) * work[dof + DOF.D_inverse]
+    joints[step.k] = x if is_first else joints[step.k] + x
+    put3(work, step.at + CHANGE.alpha, add_scaled(alpha, x, get3(work, dof + DOF.angular)))
+    put3(work, step.at + CHANGE.a, add_scaled(linear, x, get3(work, dof + DOF.linear)))
+
+
+@function
+def respond_freely(link, at, tau, with_tau, work, dofs):
+    """The acceleration of a free body."""
+    dof = dofs + link.v * DOF.size
+    n, f = get3(work, at + LINK.n), get3(work, at + LINK.f)
+    if with_tau:
+        n_joint, f_joint = joint_force(tau, link.v, work, dof)
+        n, f = subtract(n, n_joint), subtract(f, f_joint)
+    alpha, linear = solve_root((-n[0], -n[1], -n[2]), (-f[0], -f[1], -f[2]), work, dof)
+    put3(work, at + CHANGE.alpha, alpha)
+    put3(work, at + CHANGE.a, linear)
+
+
+@function
+def put_residuals(model, target, r, records, work, dofs):
+    """r = J a + gamma - a*"""
+    for t in range(count_rows(model)):
+        r[t] = target[t]
+    for t in range(len(model.ends)):
+        end = model.ends[t]
+        at = end.link * LINK.size
+        alpha, linear = get3(work, at + MOTION.alpha), get3(work, at + MOTION.a)
+        add_motion(model, end, alpha, linear, r, records, work, dofs)
+
+
+@function
+def change_residuals(model, r, records, work, dofs):
+    """Change r by how the motion has changed: so it is known to digits that a has not."""
+    for t in range(len(model.ends)):
+        end = model.ends[t]
+        at = end.link * LINK.size
+        alpha, linear = get3(work, at + CHANGE.alpha), get3(work, at + CHANGE.a)
+        add_motion(model, end, alpha, linear, r, records, work, dofs)
+
+
+@function
+def acceleration_length(model, target, work, whole):
+    """The length of what residuals are the difference of."""
+    square = length(count_rows(model), target, whole)
+    square = square * square
+    for t in range(len(model.ends)):
+        at = model.ends[t].link * LINK.size
+        alpha, linear = get3(work, at + MOTION.alpha), get3(work, at + MOTION.a)
+        square = square + (dot(alpha, alpha) + dot(linear, linear))
+    return sqrt(square)
+
+
+@function
+def put_pulls(model, is_added, place, x, records, work, dofs):
+    """Moments and forces of constraints on links, by x each row, at `place` in their records.
+
+    If not added to what is there, links that neighbours push at start without any.
+    """
+    if not is_added:
+        for t in range(len(model.early)):
+            put_zeros(work, model.early[t] * LINK.size + place)
+        for t in range(len(model.ends)):
+            put_zeros(work, model.ends[t].link * LINK.size + place)
+    for t in range(len(model.ends)):
+        end = model.ends[t]
+        at = end.link * LINK.size + place
+        n, f = pull(model, end, x, records, work, dofs)
+        put3(work, at, add(get3(work, at), n))
+        put3(work, at + 3, add(get3(work, at + 3), f))
+
+
+@function
+def put_zeros(work, at):
+    """No moment and no force."""
+    put3(work, at, (0.0, 0.0, 0.0))
+    put3(work, at + 3, (0.0, 0.0, 0.0))
+
+
+@function
+def put_needed_forces(model, loose, work):
+    """The forces of the first motion of links, with all that they carry and nothing pulls at."""
+    for t in range(len(model.supports)):
+        at, own = model.supports[t].link * LINK.size, t * LOOSE.size
+        p, alpha = get3(work, at + LINK.p), get3(work, at + CHANGE.alpha)
+        linear = add_cross(get3(work, at + CHANGE.a), alpha, p)
+        A, H, M = get6(loose, own + LOOSE.A), get9(loose, own + LOOSE.H), get6(loose, own + LOOSE.M)
+        n, f = inertia_times(A, H, M, alpha, linear)
+        put3(work, at + LINK.n, add_cross(add(n, get3(loose, own + LOOSE.n)), p, f))
+        put3(work, at + LINK.f, add(f, get3(loose, own + LOOSE.f)))
+
+
+@function
+def pass_forces(model, tau, is_whole, pulls, joints, work, dofs):
+    """What remains of forces on links for what carries them, and for neighbours.
+
+    If whole, all links have a force, and joints too.
+    """
+    for t in range(len(model.steps)):
+        step = model.steps[t]
+        dof = dofs + step.dof
+        source, more = step.source, step.add
+        if is_whole:
+            source, more = step.at, step.add_to_all
+        n, f = get3(work, source + LINK.n), get3(work, source + LINK.f)
+        u = -dot(get3(work, dof + DOF.angular), n) - dot(get3(work, dof + DOF.linear), f)
+        if is_whole:
+            u = u + (tau[step.k] - model.armature[step.k] * joints[step.k])
+        work[dof + DOF.u] = u
+        u_D = u * work[dof + DOF.D_inverse]
+        n = add_scaled(n, u_D, get3(work, dof + DOF.U_angular))
+        f = add_scaled(f, u_D, get3(work, dof + DOF.U_linear))
+        turn = model.supports[step.turn]
+        if turn.neighbours > 0:
+            push_neighbours(model, turn, step.k - model.links[turn.link].v, u_D, pulls, work)
+        put3(work, step.to + LINK.n, add(n, get3(work, more + LINK.n)))
+        put3(work, step.to + LINK.f, add(f, get3(work, more + LINK.f)))
+
+
+@function
+def gradient_length(model, r, square, records, work, dofs):
+    """The length of J^T r."""
+    put_pulls(model, False, CHANGE.n, r, records, work, dofs)
+    for t in range(len(model.steps)):
+        step = model.steps[t]
+        dof = dofs + step.dof
+        n, f = get3(work, step.source + CHANGE.n), get3(work, step.source + CHANGE.f)
+        x = dot(get3(work, dof + DOF.angular), n) + dot(get3(work, dof + DOF.linear), f)
+        square = square + x * x
+        put3(work, step.to + CHANGE.n, add(n, get3(work, step.add + CHANGE.n)))
+        put3(work, step.to + CHANGE.f, add(f, get3(work, step.add + CHANGE.f)))
+    for t in range(len(model.supports)):
+        turn = model.supports[t]
+        if turn.is_free:
+            at = turn.link * LINK.size
+            n, f = get3(work, at + CHANGE.n), get3(work, at + CHANGE.f)
+            square = square + (dot(n, n) + dot(f, f))
+    return sqrt(square)
+
+
+@function
+def put_accelerations(model, joints, a, work, dofs):
+    """Accelerations of all joints; links that nothing pulls at follow those that carry them."""
+    for t in range(len(model.steps)):
+        k = model.steps[t].k
+        a[k] = joints[k]
+    for t in range(len(model.supports)):
+        turn = model.supports[t]
+        if turn.is_free:
+            at, v = turn.link * LINK.size, model.links[turn.link].v
+            alpha, linear = get3(work, at + MOTION.alpha), get3(work, at + MOTION.a)
+            joint_acceleration(alpha, linear, v, work, dofs + v * DOF.size, a)
+    for t in range(len(model.others) - 1, -1, -1):
+        accelerate(model, model.others[t].link, a, work, dofs)
