@@ -102,8 +102,14 @@ _FILES = {**_FIXED, **_FLOATING}
 
 
 def names() -> list[str]:
-    """The names that `load` knows."""
-    return sorted(_FILES)
+    """The names that `load` knows and whose files are in the installed collection.
+
+    Releases of the collection differ: a robot that has left it, or has not come yet, is not named.
+    """
+    installed = list(_collections())
+    return sorted(
+        name for name, file in _FILES.items() if any((f / file).is_file() for f in installed)
+    )
 
 
 def load(name: str, floating_base: bool | None = None) -> Model:
@@ -125,22 +131,27 @@ def path(name: str) -> Path:
     """The file that describes a robot."""
     if name not in _FILES:
         raise UnknownNameError(f"no robot is called {name!r}{closest(name, _FILES)}")
-    searched = []
-    for folder in _shares():
-        robots = folder / _COLLECTION / "robots"
-        if (robots / _FILES[name]).is_file():
-            return robots / _FILES[name]
-        if robots.is_dir():
-            searched.append(str(robots))
+    searched = list(_collections())
+    for folder in searched:
+        if (folder / _FILES[name]).is_file():
+            return folder / _FILES[name]
     if searched:
         raise MissingDependencyError(
-            f"robot {name!r} is not in {', '.join(searched)}; a newer {_COLLECTION} may hold it: "
-            "pip install --upgrade 'delassus[robots]'"
+            f"robot {name!r} is not in {', '.join(map(str, searched))}; another release of "
+            f"{_COLLECTION} may hold it (the newest: pip install --upgrade 'delassus[robots]')"
         )
     raise MissingDependencyError(
         f"robots by name come from {_COLLECTION}, which is not installed: "
         "pip install 'delassus[robots]'"
     )
+
+
+def _collections() -> Iterator[Path]:
+    """Folders of robots that are there."""
+    for folder in _shares():
+        robots = folder / _COLLECTION / "robots"
+        if robots.is_dir():
+            yield robots
 
 
 def _shares() -> Iterator[Path]:

@@ -33,10 +33,14 @@ def find_model(name: str, floating_base: bool | None = None) -> tuple[Model, lis
     if _is_file_name(name):
         model, report = read(name, floating_base=bool(floating_base))
         return model, report.messages()
-    if name not in robots.names():
+    try:
+        file = robots.path(name)
+    except UnknownNameError:
         near = closest(name, robots.names())
-        raise UnknownNameError(f"there is neither a file nor a robot called {name!r}{near}")
-    _, report = read(robots.path(name))
+        raise UnknownNameError(
+            f"there is neither a file nor a robot called {name!r}{near}"
+        ) from None
+    _, report = read(file)
     return robots.load(name, floating_base), report.messages()
 
 
