@@ -1,7 +1,9 @@
-"""Where links are and how rows move: the first forward sweep of algorithms that eliminate joints.
+"""What algorithms share that eliminate joints: places of links, rows, and links that carry none.
 
 Links keep the records of the articulated-body algorithm (see `dynamics.aba`); those that carry
-constraints also get the motion that rows read, in the place of inertias that come later.
+constraints also get the motion that rows read, in the place of inertias that come later. Inertias
+start with the first child that is eliminated. Links that carry no constraint are eliminated before
+all others, and move after them.
 """
 
 from __future__ import annotations
@@ -11,8 +13,11 @@ from ..dynamics.aba import (
     DOF,
     LINK,
     MOTION,
+    accelerate,
     bias_motion,
+    eliminate_joint,
 )
+from ..dynamics.articulated import start_inertia
 from ..dynamics.links import MOVING, place_and_span, start_at_rest
 from ..spatial.vectors import (
     add_cross,
@@ -22,7 +27,7 @@ from ..spatial.vectors import (
     put3,
     subtract,
 )
-from .elimination import AT_JOINTS
+from .elimination import AT_JOINTS, NONE
 from .jacobian import place_world
 from .rows import ROW, count_rows, put_rows
 from .solver import REQUEST, WHOLE
@@ -47,8 +52,7 @@ def move_links(model, q, v, work, dofs):
 @function
 def put_constraints(model, q, v, rows, whole, target, weights, forces, records, work, dofs):
     """All rows, gamma - a*, and what is asked of each."""
-    for t in range(len(model.supports) - 1, -1, -1):
-        put_velocity(model, model.supports[t].link, v, work, dofs)
+    put_velocities(model, v, work, dofs)
     for t in range(len(model.ends)):
         if model.ends[t].wrench != AT_JOINTS:
             put_moving(model.ends[t].link * LINK.size, work)
@@ -65,13 +69,20 @@ def put_constraints(model, q, v, rows, whole, target, weights, forces, records, 
 
 
 @function
-def put_velocity(model, i, v, work, dofs):
-    """Velocity of the point of a link that is at the tree's origin."""
-    link = model.links[i]
-    u = get3(work, link.parent * LINK.size + MOVING.u)
-    for k in range(link.v, link.v + link.nv):
-        u = add_scaled(u, v[k], get3(work, dofs + k * DOF.size + DOF.linear))
-    put3(work, i * LINK.size + MOVING.u, u)
+def put_velocities(model, v, work, dofs):
+    """Velocities of the points of links that are at the tree's origin."""
+    for t in range(len(model.supports)):
+        turn = model.supports[t]
+        if turn.is_free:
+            first, u = model.links[turn.link].v, (0.0, 0.0, 0.0)
+            for k in range(first, first + 3):
+                u = add_scaled(u, v[k], get3(work, dofs + k * DOF.size + DOF.linear))
+            put3(work, turn.link * LINK.size + MOVING.u, u)
+    for t in range(len(model.steps) - 1, -1, -1):
+        step = model.steps[t]
+        u = get3(work, step.before + MOVING.u)
+        u = add_scaled(u, v[step.k], get3(work, dofs + step.dof + DOF.linear))
+        put3(work, step.at + MOVING.u, u)
 
 
 @function
@@ -84,3 +95,36 @@ def put_moving(at, work):
     put3(work, at + MOVING.omega, omega)
     put3(work, at + MOVING.alpha, alpha)
     put3(work, at + MOVING.a, a)
+
+
+@function
+def eliminate_others(model, tau, work, dofs):
+    """Eliminate joints that carry no rows; then all links with ends have an inertia."""
+    for t in range(len(model.others)):
+        turn = model.others[t]
+        eliminate_joint(model, turn.link, turn.is_first, tau, work, dofs)
+    start_ends(model, work)
+
+
+@function
+def start_ends(model, work):
+    """Inertias of links with ends that get none from those that are eliminated first."""
+    for t in range(len(model.bare)):
+        i = model.bare[t]
+        start_inertia(model.links[i], i * LINK.size, work)
+
+
+@function
+def start_supports(model, work):
+    """The same of all links that carry ends."""
+    for t in range(len(model.supports)):
+        turn = model.supports[t]
+        if turn.carrier == NONE:
+            start_inertia(model.links[turn.link], turn.link * LINK.size, work)
+
+
+@function
+def move_others(model, a, work, dofs):
+    """Links that nothing pulls at follow those that carry them."""
+    for t in range(len(model.others) - 1, -1, -1):
+        accelerate(model, model.others[t].link, a, work, dofs)

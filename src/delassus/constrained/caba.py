@@ -27,24 +27,10 @@ from ..dynamics.aba import (
     pass_force,
     put_rigid_bodies,
 )
-from ..dynamics.articulated import (
-    INERTIA,
-    keep_remainder,
-    pass_remainder,
-    project,
-    start_inertia,
-)
-from ..spatial.vectors import (
-    add,
-    get3,
-    get6,
-    get9,
-    put3,
-    put6,
-    put9,
-)
-from .articulated_rows import move_links, put_constraints
-from .caba_iterations import LOOSE, iterate, put_accelerations
+from ..dynamics.articulated import keep_remainder, pass_remainder, project
+from ..spatial.vectors import add, get3, put3
+from .articulated_rows import eliminate_others, move_links, put_constraints
+from .caba_iterations import iterate, keep_loose, loose_end, loose_work, put_accelerations
 from .elimination import ArticulatedArrays
 from .free_root import factorize_root
 from .pulls import (
@@ -66,7 +52,7 @@ def elimination_work(n: dict[str, int]) -> int:
     """Memory of links, rows, and all that springs need."""
     links = n["n_links"] * LINK.size + n["nv"] * (DOF.size + 1)
     ties = n["pulls"] * PULL.size + n["cross_blocks"] * BLOCK
-    return links + rows_work(n) + 5 * n["m"] + n["supports"] * LOOSE.size + ties
+    return links + rows_work(n) + 5 * n["m"] + loose_work(n) + ties
 
 
 @kernel(
@@ -86,7 +72,7 @@ def caba(model, limits, q, v, tau, rows, whole, external_forces, a, multipliers,
     r, x = part(target, m), part(target, 2 * m)
     weights, forces = part(target, 3 * m), part(target, 4 * m)
     loose = part(target, 5 * m)
-    pulls = part(loose, len(model.supports) * LOOSE.size)
+    pulls = part(loose, loose_end(model))
     blocks = part(pulls, model.counts[1] * PULL.size)
     move_links(model, q, v, work, dofs)
     put_constraints(model, q, v, rows, whole, target, weights, forces, records, work, dofs)
@@ -106,14 +92,8 @@ def caba(model, limits, q, v, tau, rows, whole, external_forces, a, multipliers,
 @function
 def eliminate(model, tau, weights, tension, loose, pulls, blocks, records, work, dofs):
     """Eliminate all joints: first those that no constraint pulls at."""
-    for t in range(len(model.supports)):
-        i = model.supports[t].link
-        start_inertia(model.links[i], i * LINK.size, work)
-    for t in range(len(model.others)):
-        turn = model.others[t]
-        eliminate_joint(model, turn.link, turn.is_first, tau, work, dofs)
-    for t in range(len(model.supports)):
-        keep_loose(model.supports[t].link * LINK.size, work, loose, t * LOOSE.size)
+    eliminate_others(model, tau, work, dofs)
+    keep_loose(model, work, loose)
     clear(blocks, model.counts[0] * BLOCK)
     for t in range(len(model.couples)):
         couple(model, model.couples[t], weights, blocks, records, work, dofs)
@@ -133,16 +113,6 @@ def eliminate(model, tau, weights, tension, loose, pulls, blocks, records, work,
 
 
 @function
-def keep_loose(at, work, loose, to):
-    """Remember a link's inertia and force as they are without springs."""
-    put9(loose, to + LOOSE.H, get9(work, at + INERTIA.H))
-    put6(loose, to + LOOSE.A, get6(work, at + INERTIA.A))
-    put6(loose, to + LOOSE.M, get6(work, at + INERTIA.M))
-    put3(loose, to + LOOSE.n, get3(work, at + LINK.n))
-    put3(loose, to + LOOSE.f, get3(work, at + LINK.f))
-
-
-@function
 def add_pull(model, end, x, records, work, dofs):
     """Add the force of springs at an end, by x each row, to that on its link."""
     at = end.link * LINK.size
@@ -158,14 +128,14 @@ def eliminate_coupled(model, turn, tau, pulls, blocks, work, dofs):
     at, parent = turn.link * LINK.size, link.parent * LINK.size
     for k in range(link.v + link.nv - 1, link.v - 1, -1):
         dof, step = dofs + k * DOF.size, k - link.v
-        project(model, link, k, at, work, dof)
+        moment = project(model, link, k, at, work, dof)
         pull_neighbours(model, turn, dof, step, blocks, pulls, work)
         pass_force(link, k, tau, at, parent, work, dof)
         u_D = work[dof + DOF.u] * work[dof + DOF.D_inverse]
         push_neighbours(model, turn, step, u_D, pulls, work)
-        loosen_neighbours(model, turn, dof, step, blocks, pulls, work)
+        loosen_neighbours(model, turn, moment, dof, step, blocks, pulls, work)
         if k > link.v:
-            keep_remainder(at, work, dof)
+            keep_remainder(at, moment, work, dof)
         elif link.parent > 0:
-            pass_remainder(model, link, turn.is_first, at, parent, work, dof)
+            pass_remainder(model, link, turn.is_first, at, parent, moment, work, dof)
     hand_on(model, turn, blocks, work)

@@ -11,11 +11,9 @@ from ..dynamics.aba import (
     DOF,
     LINK,
     MOTION,
-    accelerate,
 )
-from ..dynamics.articulated import (
-    inertia_times,
-)
+from ..dynamics.articulated import INERTIA, inertia_times
+from ..dynamics.links import composite_times
 from ..spatial.vectors import (
     add,
     add_cross,
@@ -25,8 +23,12 @@ from ..spatial.vectors import (
     get6,
     get9,
     put3,
+    put6,
+    put9,
     subtract,
 )
+from .articulated_rows import move_others
+from .elimination import NONE
 from .free_root import joint_acceleration, joint_force, solve_root
 from .pulls import (
     PULL,
@@ -37,15 +39,29 @@ from .pulls import (
 from .rows import count_rows
 from .solver import INFO, ROUNDING, WHOLE, length
 
-# In the place of a link's inertia, once its joint is eliminated: by how much its acceleration
-# changes in an iteration, and the sum of K^T r.
-CHANGE = slots(before=LINK.A, alpha=3, a=3, n=3, f=3)
-# Inertia of a link before any spring, and force of its bias motion.
-LOOSE = slots(H=9, A=6, M=6, n=3, f=3)
+# In the place of a link's articulated inertia, once its joint is eliminated: its acceleration, if
+# that is followed; by how much it changes in an iteration, and the sum of K^T r.
+TOTAL = slots(before=INERTIA.H, alpha=3, a=3)
+CHANGE = slots(before=INERTIA.A, alpha=3, a=3, n=3, f=3)
+# The force of a link's bias motion before any spring; and inertia, of links that carry some without
+# ends. The others have their own, which stays where it is.
+BIAS = slots(n=3, f=3)
+CARRIED = slots(H=9, A=6, M=6)
 # J^T r is looked at where r is below so many times what it is to be, or falls by less than this.
 NEAR, SLOW = 1e4, 0.1
 # Rows contradict each other where r stays above this part of what it is the difference of.
 CONTRADICTION = 1e-9
+
+
+def loose_work(n: dict[str, int]) -> int:
+    """Memory of forces and inertias before any spring."""
+    return n["supports"] * BIAS.size + n["carriers"] * CARRIED.size
+
+
+@function
+def loose_end(model):
+    """Where that memory ends."""
+    return len(model.supports) * BIAS.size + model.counts[2] * CARRIED.size
 
 
 @function
@@ -59,7 +75,7 @@ def iterate(
     one = 1.0 + none
     clear_world(work)
     move(model, tau, True, True, pulls, joints, work, dofs)
-    put_residuals(model, target, r, records, work, dofs)
+    put_residuals(model, TOTAL.alpha, target, r, records, work, dofs)
     residual = tighten(model, one > none, none, weights, r, forces)
     start = acceleration_length(model, target, work, whole)
     goal = 0.5 * whole[WHOLE.tolerance] + ROUNDING * start
@@ -75,7 +91,7 @@ def iterate(
             put_pulls(model, True, LINK.n, x, records, work, dofs)
             pass_forces(model, tau, True, pulls, joints, work, dofs)
             move(model, tau, True, False, pulls, joints, work, dofs)
-            change_residuals(model, r, records, work, dofs)
+            add_motions(model, CHANGE.alpha, r, records, work, dofs)
         else:
             give_way(model, is_active, tau, weights, r, x, pulls, joints, records, work, dofs)
         before = residual
@@ -86,7 +102,7 @@ def iterate(
         ):
             gradient = gradient_length(model, r, none, records, work, dofs)
     # The r of the iterations does not know of the rounding of accelerations.
-    put_residuals(model, target, x, records, work, dofs)
+    put_residuals(model, TOTAL.alpha, target, x, records, work, dofs)
     residual = length(m, x, whole)
     gradient = gradient_length(model, x, none, records, work, dofs)
     left = select(gradient <= goal, residual, none)
@@ -110,7 +126,8 @@ def give_way(model, is_active, tau, weights, r, x, pulls, joints, records, work,
     put_pulls(model, False, LINK.n, x, records, work, dofs)
     pass_forces(model, tau, False, pulls, joints, work, dofs)
     move(model, tau, False, False, pulls, joints, work, dofs)
-    change_residuals(model, r, records, work, dofs)
+    # So r is known to digits that accelerations have not.
+    add_motions(model, CHANGE.alpha, r, records, work, dofs)
 
 
 @function
@@ -143,6 +160,8 @@ def clear_world(work):
     none = (0.0, 0.0, 0.0)
     put3(work, MOTION.alpha, none)
     put3(work, MOTION.a, none)
+    put3(work, TOTAL.alpha, none)
+    put3(work, TOTAL.a, none)
     put3(work, LINK.n, none)
     put3(work, LINK.f, none)
     put3(work, CHANGE.alpha, none)
@@ -164,10 +183,10 @@ def move(model, tau, with_tau, is_first, pulls, joints, work, dofs):
         at = model.followed[t] * LINK.size
         alpha, linear = get3(work, at + CHANGE.alpha), get3(work, at + CHANGE.a)
         if not is_first:
-            alpha = add(alpha, get3(work, at + MOTION.alpha))
-            linear = add(linear, get3(work, at + MOTION.a))
-        put3(work, at + MOTION.alpha, alpha)
-        put3(work, at + MOTION.a, linear)
+            alpha = add(alpha, get3(work, at + TOTAL.alpha))
+            linear = add(linear, get3(work, at + TOTAL.a))
+        put3(work, at + TOTAL.alpha, alpha)
+        put3(work, at + TOTAL.a, linear)
 
 
 @function
@@ -177,10 +196,9 @@ def respond(model, step, is_first, pulls, joints, work, dofs):
     alpha, linear = get3(work, step.before + CHANGE.alpha), get3(work, step.before + CHANGE.a)
     U_a = dot(get3(work, dof + DOF.U_angular), alpha)
     U_a = U_a + dot(get3(work, dof + DOF.U_linear), linear)
-    turn = model.supports[step.turn]
-    for t in range(turn.first_neighbour, turn.first_neighbour + turn.neighbours):
+    for t in range(step.first_neighbour, step.first_neighbour + step.neighbours):
         near = model.neighbours[t]
-        place = (near.pull + step.k - model.links[turn.link].v) * PULL.size
+        place = (near.pull + step.nth) * PULL.size
         to = near.link * LINK.size
         U_a = U_a + dot(get3(pulls, place + PULL.n), get3(work, to + CHANGE.alpha))
         U_a = U_a + dot(get3(pulls, place + PULL.f), get3(work, to + CHANGE.a))
@@ -204,25 +222,20 @@ def respond_freely(link, at, tau, with_tau, work, dofs):
 
 
 @function
-def put_residuals(model, target, r, records, work, dofs):
-    """r = J a + gamma - a*"""
+def put_residuals(model, place, target, r, records, work, dofs):
+    """r = J a + gamma - a*, for accelerations at `place` in the records of links."""
     for t in range(count_rows(model)):
         r[t] = target[t]
-    for t in range(len(model.ends)):
-        end = model.ends[t]
-        at = end.link * LINK.size
-        alpha, linear = get3(work, at + MOTION.alpha), get3(work, at + MOTION.a)
-        add_motion(model, end, alpha, linear, r, records, work, dofs)
+    add_motions(model, place, r, records, work, dofs)
 
 
 @function
-def change_residuals(model, r, records, work, dofs):
-    """Change r by how the motion has changed: so it is known to digits that a has not."""
+def add_motions(model, place, r, records, work, dofs):
+    """r + J a, for accelerations at `place` in the records of links."""
     for t in range(len(model.ends)):
         end = model.ends[t]
-        at = end.link * LINK.size
-        alpha, linear = get3(work, at + CHANGE.alpha), get3(work, at + CHANGE.a)
-        add_motion(model, end, alpha, linear, r, records, work, dofs)
+        at = end.link * LINK.size + place
+        add_motion(model, end, get3(work, at), get3(work, at + 3), r, records, work, dofs)
 
 
 @function
@@ -232,7 +245,7 @@ def acceleration_length(model, target, work, whole):
     square = square * square
     for t in range(len(model.ends)):
         at = model.ends[t].link * LINK.size
-        alpha, linear = get3(work, at + MOTION.alpha), get3(work, at + MOTION.a)
+        alpha, linear = get3(work, at + TOTAL.alpha), get3(work, at + TOTAL.a)
         square = square + (dot(alpha, alpha) + dot(linear, linear))
     return sqrt(square)
 
@@ -246,14 +259,13 @@ def put_pulls(model, is_added, place, x, records, work, dofs):
     if not is_added:
         for t in range(len(model.early)):
             put_zeros(work, model.early[t] * LINK.size + place)
-        for t in range(len(model.ends)):
-            put_zeros(work, model.ends[t].link * LINK.size + place)
     for t in range(len(model.ends)):
         end = model.ends[t]
         at = end.link * LINK.size + place
+        there = at if is_added else end.add * LINK.size + place
         n, f = pull(model, end, x, records, work, dofs)
-        put3(work, at, add(get3(work, at), n))
-        put3(work, at + 3, add(get3(work, at + 3), f))
+        put3(work, at, add(get3(work, there), n))
+        put3(work, at + 3, add(get3(work, there + 3), f))
 
 
 @function
@@ -264,16 +276,37 @@ def put_zeros(work, at):
 
 
 @function
+def keep_loose(model, work, loose):
+    """Remember inertias and forces of links as they are without springs."""
+    for t in range(len(model.supports)):
+        turn = model.supports[t]
+        at, bias = turn.link * LINK.size, t * BIAS.size
+        put3(loose, bias + BIAS.n, get3(work, at + LINK.n))
+        put3(loose, bias + BIAS.f, get3(work, at + LINK.f))
+        if turn.carrier != NONE:
+            own = len(model.supports) * BIAS.size + turn.carrier * CARRIED.size
+            put9(loose, own + CARRIED.H, get9(work, at + INERTIA.H))
+            put6(loose, own + CARRIED.A, get6(work, at + INERTIA.A))
+            put6(loose, own + CARRIED.M, get6(work, at + INERTIA.M))
+
+
+@function
 def put_needed_forces(model, loose, work):
     """The forces of the first motion of links, with all that they carry and nothing pulls at."""
     for t in range(len(model.supports)):
-        at, own = model.supports[t].link * LINK.size, t * LOOSE.size
+        turn = model.supports[t]
+        at, bias = turn.link * LINK.size, t * BIAS.size
         p, alpha = get3(work, at + LINK.p), get3(work, at + CHANGE.alpha)
         linear = add_cross(get3(work, at + CHANGE.a), alpha, p)
-        A, H, M = get6(loose, own + LOOSE.A), get9(loose, own + LOOSE.H), get6(loose, own + LOOSE.M)
-        n, f = inertia_times(A, H, M, alpha, linear)
-        put3(work, at + LINK.n, add_cross(add(n, get3(loose, own + LOOSE.n)), p, f))
-        put3(work, at + LINK.f, add(f, get3(loose, own + LOOSE.f)))
+        if turn.carrier == NONE:
+            inertia, h = get6(work, at + LINK.own_inertia), get3(work, at + LINK.own_h)
+            n, f = composite_times(inertia, h, model.links[turn.link].mass, alpha, linear)
+        else:
+            own = len(model.supports) * BIAS.size + turn.carrier * CARRIED.size
+            A, H = get6(loose, own + CARRIED.A), get9(loose, own + CARRIED.H)
+            n, f = inertia_times(A, H, get6(loose, own + CARRIED.M), alpha, linear)
+        put3(work, at + LINK.n, add_cross(add(n, get3(loose, bias + BIAS.n)), p, f))
+        put3(work, at + LINK.f, add(f, get3(loose, bias + BIAS.f)))
 
 
 @function
@@ -296,9 +329,8 @@ def pass_forces(model, tau, is_whole, pulls, joints, work, dofs):
         u_D = u * work[dof + DOF.D_inverse]
         n = add_scaled(n, u_D, get3(work, dof + DOF.U_angular))
         f = add_scaled(f, u_D, get3(work, dof + DOF.U_linear))
-        turn = model.supports[step.turn]
-        if turn.neighbours > 0:
-            push_neighbours(model, turn, step.k - model.links[turn.link].v, u_D, pulls, work)
+        if step.neighbours > 0:
+            push_neighbours(model, step, step.nth, u_D, pulls, work)
         put3(work, step.to + LINK.n, add(n, get3(work, more + LINK.n)))
         put3(work, step.to + LINK.f, add(f, get3(work, more + LINK.f)))
 
@@ -326,7 +358,7 @@ def gradient_length(model, r, square, records, work, dofs):
 
 @function
 def put_accelerations(model, joints, a, work, dofs):
-    """Accelerations of all joints; links that nothing pulls at follow those that carry them."""
+    """Accelerations of all joints."""
     for t in range(len(model.steps)):
         k = model.steps[t].k
         a[k] = joints[k]
@@ -334,7 +366,17 @@ def put_accelerations(model, joints, a, work, dofs):
         turn = model.supports[t]
         if turn.is_free:
             at, v = turn.link * LINK.size, model.links[turn.link].v
-            alpha, linear = get3(work, at + MOTION.alpha), get3(work, at + MOTION.a)
+            alpha, linear = get3(work, at + TOTAL.alpha), get3(work, at + TOTAL.a)
             joint_acceleration(alpha, linear, v, work, dofs + v * DOF.size, a)
-    for t in range(len(model.others) - 1, -1, -1):
-        accelerate(model, model.others[t].link, a, work, dofs)
+    put_motions(model, work)
+    move_others(model, a, work, dofs)
+
+
+@function
+def put_motions(model, work):
+    """The motion of links that carry others, where those look for it."""
+    for t in range(len(model.supports)):
+        if model.supports[t].carrier != NONE:
+            at = model.supports[t].link * LINK.size
+            put3(work, at + MOTION.alpha, get3(work, at + TOTAL.alpha))
+            put3(work, at + MOTION.a, get3(work, at + TOTAL.a))

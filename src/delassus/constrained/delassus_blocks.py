@@ -20,10 +20,10 @@ from ..dynamics.articulated import (
     pass_remainder,
     project,
     put_rigid_body,
-    start_inertia,
 )
 from ..dynamics.links import place_and_span
 from ..spatial.vectors import add_scaled, dot, get3, get6, put3, put6, scale
+from .articulated_rows import start_ends
 from .delassus_rows import put_wrenches
 from .delassus_strands import NONE, SLOT, WIDTH
 from .free_root import factorize_root
@@ -78,12 +78,10 @@ def place(model, q, rows, work, dofs):
 
 @function
 def articulate_loose(model, work, dofs):
-    """Articulated inertias of links that carry no end; those that do start with their own."""
-    for t in range(len(model.supports)):
-        i = model.supports[t].link
-        start_inertia(model.links[i], i * LINK.size, work)
+    """Articulated inertias of links that carry no end; then all with ends have an inertia."""
     for t in range(len(model.others)):
-        articulate(model, model.others[t], work, dofs)
+        articulate(model, model.others[t], model.others[t].is_first, work, dofs)
+    start_ends(model, work)
 
 
 @function
@@ -95,21 +93,21 @@ def articulate_supports(model, work, dofs):
             at, dof = turn.link * LINK.size, dofs + model.links[turn.link].v * DOF.size
             factorize_root(at, work, dof)
         else:
-            articulate(model, turn, work, dofs)
+            articulate(model, turn, turn.is_first, work, dofs)
 
 
 @function
-def articulate(model, turn, work, dofs):
+def articulate(model, turn, is_first, work, dofs):
     """Project the articulated inertia of a link through its joint, and give the parent the rest."""
     link, at = model.links[turn.link], turn.link * LINK.size
     for k in range(link.v + link.nv - 1, link.v - 1, -1):
         dof = dofs + k * DOF.size
-        project(model, link, k, at, work, dof)
+        moment = project(model, link, k, at, work, dof)
         if k > link.v:
-            keep_remainder(at, work, dof)
+            keep_remainder(at, moment, work, dof)
         elif link.parent > 0:
             parent = link.parent * LINK.size
-            pass_remainder(model, link, turn.is_first, at, parent, work, dof)
+            pass_remainder(model, link, is_first, at, parent, moment, work, dof)
 
 
 # --- strands --------------------------------------------------------------------------------------

@@ -83,8 +83,9 @@ class Tree:
         self.found, self.links = found, found.arrays.links
         self.parents = [int(parent) for parent in self.links["parent"]]
         self.ends, self.entry_records = find_ends(found)
-        self.turns = eliminate(found).arrays[:2]
-        self.free = {int(turn["link"]) for turn in self.turns[1] if turn["is_free"]}
+        arrays = eliminate(found).arrays
+        self.others, self.supports, self.bare = (arrays[k] for k in ("others", "supports", "bare"))
+        self.free = {int(turn["link"]) for turn in self.supports if turn["is_free"]}
         self.chains: list[int] = []
         self.nodes = self._find_nodes()
 
@@ -142,7 +143,7 @@ class Plan:
         self.tied = self._tied()
         self.omega_of = {link: t for t, link in enumerate(self.tied)}
         if mode == ALONGSIDE:
-            self.omega_of = {int(turn["link"]): t for t, turn in enumerate(tree.turns[1])}
+            self.omega_of = {int(turn["link"]): t for t, turn in enumerate(tree.supports)}
         self.units: dict[int, int] = {}
         self.unit_threads = {link: self._unit_threads(link) for link in self.tied}
         self.threads = [self._end_threads(e) for e in range(len(self.ends))]
@@ -241,7 +242,7 @@ class Plan:
 
     def extents(self) -> dict[str, int]:
         """How much memory there must be."""
-        omegas = len(self.tree.turns[1]) if self.mode == ALONGSIDE else len(self.tied)
+        omegas = len(self.tree.supports) if self.mode == ALONGSIDE else len(self.tied)
         rows = int(self.found.records["height"].sum())
         return {"slots": self.slots, "entries": self.entries, "omegas": omegas, "rows": rows}
 
@@ -340,10 +341,12 @@ class Plan:
             node_records.append((units, len(runs), len(own_runs), len(lifts), len(own_lifts)))
             runs += own_runs
             lifts += own_lifts
-        turn_of = {int(link): t for t, link in enumerate(self.tree.turns[1]["link"])}
+        turn_of = {int(link): t for t, link in enumerate(self.tree.supports["link"])}
         integer = np.int64
         return (
-            *self.tree.turns,
+            self.tree.others,
+            self.tree.supports,
+            self.tree.bare,
             np.array(self.ends, END),
             np.array(self.tree.entry_records, ENTRY),
             np.array([turn_of.get(self.tree.parents[link], NONE) for link in turn_of], integer),

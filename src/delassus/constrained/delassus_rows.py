@@ -6,7 +6,14 @@ from ..compile import function, sqrt
 from ..compile.programs import implicit_registers, run_program
 from ..spatial.vectors import add, add_cross, cross, dot, get3, put3, rotate, scale, subtract
 from .pieces import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR
-from .rows import ROW, frame_pose, piece_registers, put_wrench, tree_origin
+from .rows import (
+    ROW,
+    frame_position,
+    frame_rotation,
+    piece_registers,
+    put_wrench,
+    tree_origin,
+)
 
 
 @function
@@ -39,26 +46,27 @@ def put_wrenches_between(model, piece, q, work, size, rows):
     What acts on the world is of no interest, and so is where the tree's origin is in it.
     """
     frame, other = model.frames[piece.frame], model.frames[piece.other]
-    R, p = frame_pose(frame, work, size)
+    p = frame_position(frame, work, size)
     shift = (0.0, 0.0, 0.0)
     if piece.root != piece.other_root and (other.link > 0 or piece.kind == DISTANCE):
         shift = subtract(tree_origin(model, piece.root, q), tree_origin(model, piece.other_root, q))
     none, row = (0.0, 0.0, 0.0), piece.row
     if piece.kind == CONNECT:
-        _, p_other = frame_pose(other, work, size)
+        p_other = frame_position(other, work, size)
         put_wrench(rows, row, none, (1.0, 0.0, 0.0), p, p_other)
         put_wrench(rows, row + 1, none, (0.0, 1.0, 0.0), p, p_other)
         put_wrench(rows, row + 2, none, (0.0, 0.0, 1.0), p, p_other)
     elif piece.kind == DISTANCE:
-        _, p_other = frame_pose(other, work, size)
+        p_other = frame_position(other, work, size)
         apart = subtract(add(p, shift), p_other)
         direction = scale(1.0 / sqrt(dot(apart, apart)), apart)
         put_wrench(rows, row, none, direction, p, p_other)
     elif piece.kind == PERPENDICULAR:
-        R_other, _ = frame_pose(other, work, size)
+        R, R_other = frame_rotation(frame, work, size), frame_rotation(other, work, size)
         x, y = rotate(R, get3(piece.axis, 0)), rotate(R_other, get3(piece.other_axis, 0))
         put_wrench(rows, row, cross(x, y), none, none, none)
     else:
+        R = frame_rotation(frame, work, size)
         for k in range(piece.count):
             f = rotate(R, get3(piece.basis, 6 * k))
             n = rotate(R, get3(piece.basis, 6 * k + 3))

@@ -15,7 +15,8 @@ from __future__ import annotations
 from ..compile import clear, function, kernel, part, slots
 from ..dynamics.aba import DOF, LINK
 from ..dynamics.articulated import keep_remainder, pass_remainder, project
-from .caba_iterations import change_residuals, clear_world, move, pass_forces, put_pulls
+from .articulated_rows import start_supports
+from .caba_iterations import CHANGE, add_motions, clear_world, move, pass_forces, put_pulls
 from .delassus_blocks import articulate, articulate_loose, place
 from .elimination import ArticulatedArrays, eliminate
 from .free_root import factorize_root
@@ -40,12 +41,12 @@ class OperatorArrays(ArticulatedArrays):
 
 def pack_operator(found: Paths) -> OperatorArrays:
     """The arrays of rows and of their elimination."""
-    return OperatorArrays(*found.rows, *eliminate(found).arrays)
+    return OperatorArrays(*found.rows, *eliminate(found).arrays.values())
 
 
 def sizes(found: Paths, dimensions: dict[str, int]) -> dict[str, int]:
     """How many numbers a state's geometry and factor have, where other extents are known."""
-    supports = eliminate(found).arrays[1]["link"]
+    supports = eliminate(found).arrays["supports"]["link"]
     dofs = int(found.arrays.links["nv"][supports].sum())
     count, rows = len(supports), rows_work(dimensions)
     return {
@@ -74,6 +75,7 @@ def place_links(model, q, geometry, work):
     rows = part(work, dofs + len(model.armature) * DOF.size)
     place(model, q, rows, work, dofs)
     articulate_loose(model, work, dofs)
+    start_supports(model, work)
     at = 0
     for t in range(len(model.supports)):
         at = copy(work, model.supports[t].link * LINK.size, geometry, at, LOOSE.size)
@@ -122,7 +124,7 @@ def factor_links(model, geometry, weights, factor, work):
             at, dof = turn.link * LINK.size, dofs + model.links[turn.link].v * DOF.size
             factorize_root(at, work, dof)
         elif turn.neighbours == 0:
-            articulate(model, turn, work, dofs)
+            articulate(model, turn, False, work, dofs)
         else:
             articulate_coupled(model, turn, pulls, blocks, work, dofs)
     write_factor(model, factor, rows, pulls, work, dofs)
@@ -150,13 +152,13 @@ def articulate_coupled(model, turn, pulls, blocks, work, dofs):
     at, parent = turn.link * LINK.size, link.parent * LINK.size
     for k in range(link.v + link.nv - 1, link.v - 1, -1):
         dof, step = dofs + k * DOF.size, k - link.v
-        project(model, link, k, at, work, dof)
+        moment = project(model, link, k, at, work, dof)
         pull_neighbours(model, turn, dof, step, blocks, pulls, work)
-        loosen_neighbours(model, turn, dof, step, blocks, pulls, work)
+        loosen_neighbours(model, turn, moment, dof, step, blocks, pulls, work)
         if k > link.v:
-            keep_remainder(at, work, dof)
+            keep_remainder(at, moment, work, dof)
         elif link.parent > 0:
-            pass_remainder(model, link, turn.is_first, at, parent, work, dof)
+            pass_remainder(model, link, False, at, parent, moment, work, dof)
     hand_on(model, turn, blocks, work)
 
 
@@ -226,7 +228,7 @@ def subtract_motions(model, x, y, pulls, joints, rows, work, dofs):
     put_pulls(model, False, LINK.n, x, rows, work, dofs)
     pass_forces(model, x, False, pulls, joints, work, dofs)
     move(model, x, False, True, pulls, joints, work, dofs)
-    change_residuals(model, y, rows, work, dofs)
+    add_motions(model, CHANGE.alpha, y, rows, work, dofs)
 
 
 @kernel(

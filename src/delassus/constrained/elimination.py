@@ -31,17 +31,23 @@ def _record(*names: str) -> np.dtype:
 
 
 # A link whose joint is eliminated: whether it is the first to reach its parent, whether it is a
-# free body in the world that nothing is coupled with, and what it is coupled with by then.
-TURN = _record("link", "is_first", "is_free", "first_neighbour", "neighbours")
-# A degree of freedom of such a link, but for a free body's, as an iteration meets it. All but the
-# number k and the turn are places in work memory: its record; the records of links whose motion it
-# starts from and gives; those whose force it takes, and adds its own to, for the place that it goes
-# to. The world's record is zero, for what is the first to come there. Where all links have a force
-# to start with, there is another to add to.
-STEP = _record("k", "turn", "dof", "before", "at", "source", "add", "to", "add_to_all")
+# free body in the world that nothing is coupled with, which of those it is that carry links without
+# ends (or NONE), and what it is coupled with by then.
+TURN = _record("link", "is_first", "is_free", "carrier", "first_neighbour", "neighbours")
+# A degree of freedom of such a link, but for a free body's, as an iteration meets it: its number k,
+# the how manieth of the joint's it is, and what its link is coupled with. The rest are places in
+# work memory: its record; the records of links whose motion it starts from and gives; those whose
+# force it takes, and adds its own to, for the place that it goes to. The world's record is zero,
+# for what is the first to come there. Where all links have a force to start with, there is another
+# to add to.
+STEP = _record(
+    "k", "nth", "first_neighbour", "neighbours", "dof", "before", "at", "source", "add", "to",
+    "add_to_all",
+)  # fmt: skip
 # Where a piece pulls. At frames: the link, where the wrench is in a row's record, and its sign. At
-# joints, AT_JOINTS: by some entries. Ends of a piece follow each other.
-END = _record("link", "piece", "wrench", "sign", "first_entry", "entry_count")
+# joints, AT_JOINTS: by some entries. Ends of a piece follow each other. What an end pulls is added
+# to what is at a link: the same, or the world if it is the first there.
+END = _record("link", "piece", "wrench", "sign", "add", "first_entry", "entry_count")
 AT_JOINTS = -1
 # The pull of a joint coordinate at the joint's own link, or at its parent with the opposite sign.
 ENTRY = _record("dof", "link", "sign", "term")
@@ -55,7 +61,7 @@ IS_PARENT, NONE = -1, -2
 
 
 _FIELDS = ("others", "supports", "ends", "piece_ends", "entries", "couples", "steps", "early")
-_FIELDS = (*_FIELDS, "followed", "neighbours", "fill", "counts")
+_FIELDS = (*_FIELDS, "followed", "bare", "neighbours", "fill", "counts")
 
 
 class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))):
@@ -65,8 +71,9 @@ class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))
     carry ends; `steps` are the latter's degrees of freedom in that order. `piece_ends` is where the
     ends of a piece start. `early` are links without ends that are neighbours of one. `followed` are
     links whose motion is asked for: those with ends, those that carry `others`, and free bodies.
-    `fill` holds the numbers of blocks that a neighbour shares with those after it. `counts` is how
-    many blocks there are, and pulls.
+    `bare` are links with ends that carry others with ends only: they have no inertia when `others`
+    are eliminated. `fill` holds the numbers of blocks that a neighbour shares with those after it.
+    `counts` is how many blocks there are, pulls, and supports that carry `others`.
     """
 
     __slots__ = ()
@@ -76,21 +83,21 @@ class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
         integer = np.dtype(np.int64)
-        own = (TURN, TURN, END, integer, ENTRY, COUPLE, STEP, integer, integer, NEIGHBOUR)
-        own = (*own, integer, integer)
+        own = (TURN, TURN, END, integer, ENTRY, COUPLE, STEP, integer, integer, integer)
+        own = (*own, NEIGHBOUR, integer, integer)
         return (*row_types(real), *own)
 
 
 class Elimination(NamedTuple):
     """An order of elimination and all that follows from it: the arrays, and sizes of memory."""
 
-    arrays: tuple[np.ndarray, ...]
+    arrays: dict[str, np.ndarray]
     sizes: dict[str, int]
 
 
 def pack_elimination(found: Paths) -> ArticulatedArrays:
     """The arrays of rows and of their elimination."""
-    return ArticulatedArrays(*found.rows, *eliminate(found).arrays)
+    return ArticulatedArrays(*found.rows, *eliminate(found).arrays.values())
 
 
 def find_order(found: Paths) -> list[int]:
@@ -123,15 +130,21 @@ def eliminate(found: Paths) -> Elimination:
         (*sorted((a, b), key=lambda e: turn_of[ends[e][0]]), block(ends[a][0], ends[b][0]))
         for a, b in couples
     ]
+    split, pulled = len(order) - len(carrying), {end[0] for end in ends}
+    carriers = {int(links[i]["parent"]) for i in order[:split]} & carrying
+    number = {i: t for t, i in enumerate(sorted(carriers))}
     turns, neighbour_records, fill = [], [], []
-    pulls, touched = 0, set(carrying)  # links that carry ends have their own inertia from the start
-    for i in order:
+    pulls, touched = 0, set()  # links that have an inertia
+    for t, i in enumerate(order):
+        if t == split:
+            touched |= pulled
         parent = int(links[i]["parent"])
         others = sorted(neighbours.get(i, ()), key=turn_of.__getitem__)
         is_first = parent not in touched
         touched.add(parent)
         is_free = not others and floats(found.arrays, readable[i])
-        turns.append((i, is_first, is_free, len(neighbour_records), len(others)))
+        carrier = number.get(i, NONE)
+        turns.append((i, is_first, is_free, carrier, len(neighbour_records), len(others)))
         for k, j in enumerate(others):
             to, is_turned = NONE, False
             if j == parent:
@@ -143,8 +156,7 @@ def eliminate(found: Paths) -> Elimination:
             neighbour_records.append(record)
             fill += after
             pulls += int(links[i]["nv"])
-    split = len(order) - len(carrying)
-    pulled = {end[0] for end in ends}
+    free = {i for i, _, is_free, *_ in turns[split:] if is_free}
     early = {j for own in neighbours.values() for j in own}
     integer = np.int64
     arrays = (
@@ -156,19 +168,21 @@ def eliminate(found: Paths) -> Elimination:
         np.array(couple_records, COUPLE),
         np.array(_steps(links, turns[split:], pulled, early), STEP),
         np.array(sorted(early - pulled), integer),
-        np.array(sorted(_followed(links["parent"], turns, carrying) | pulled), integer),
+        np.array(sorted(carriers | pulled | free), integer),
+        np.array([i for i in sorted(pulled - carriers) if links[i]["has_children"]], integer),
         np.array(neighbour_records, NEIGHBOUR),
         np.array(fill, integer),
-        np.array([len(blocks), pulls], integer),
+        np.array([len(blocks), pulls, len(carriers)], integer),
     )
-    sizes = {"supports": len(carrying), "cross_blocks": len(blocks), "pulls": pulls}
-    return Elimination(arrays, sizes)
+    sizes = {"cross_blocks": len(blocks), "pulls": pulls}
+    sizes |= {"supports": len(carrying), "carriers": len(carriers)}
+    return Elimination(dict(zip(_FIELDS, arrays, strict=True)), sizes)
 
 
 def _steps(links: np.ndarray, turns: list, pulled: set[int], early: set[int]) -> list[tuple]:
     """Degrees of freedom as iterations meet them."""
     steps, reached = [], pulled | early
-    for t, (i, _, is_free, _, _) in enumerate(turns):
+    for i, _, is_free, _, *near in turns:
         parent, v, nv = (int(links[i][name]) for name in ("parent", "v", "nv"))
         if is_free:
             continue
@@ -181,28 +195,27 @@ def _steps(links: np.ndarray, turns: list, pulled: set[int], early: set[int]) ->
             add = to if k == v and parent in reached else 0
             add_to_all = to if k == v and parent > 0 else 0
             places = (before, i, source, add, to, add_to_all)
-            steps.append((k, t, k * DOF.size, *(place * LINK.size for place in places)))
+            steps.append((k, k - v, *near, k * DOF.size, *(place * LINK.size for place in places)))
         reached.add(parent)
     return steps
-
-
-def _followed(parents: np.ndarray, turns: list, carrying: set[int]) -> set[int]:
-    """Links that carry some without ends, and free bodies."""
-    carriers = {int(parents[i]) for i, *_ in turns if i not in carrying} & carrying
-    return carriers | {i for i, _, is_free, _, _ in turns if is_free and i in carrying}
 
 
 def find_ends(found: Paths) -> tuple[list, list]:
     """The ends of all pieces, and the entries of those at joints."""
     links, frames = found.arrays.links, found.arrays.frames
     link_of = np.repeat(np.arange(len(links)), links["nv"])
-    ends, entries = [], []
+    ends, entries, pulled = [], [], set()
+
+    def put_end(link: int, c: int, wrench: int, sign: int, entries: tuple[int, int]) -> None:
+        """An end at a link, unless that is the world."""
+        if link > 0:
+            ends.append((link, c, wrench, sign, link if link in pulled else 0, *entries))
+            pulled.add(link)
+
     for c, piece in enumerate(found.records):
         if piece["kind"] < COUPLING:
             for side, wrench, sign in (("frame", ROW.n, 1), ("other", ROW.other_n, -1)):
-                link = int(frames[piece[side]]["link"])
-                if link > 0:
-                    ends.append((link, c, wrench, sign, 0, 0))
+                put_end(int(frames[piece[side]]["link"]), c, wrench, sign, (0, 0))
             continue
         pulls: dict[int, list] = {}
         for t in range(piece["term_count"]):
@@ -211,9 +224,8 @@ def find_ends(found: Paths) -> tuple[list, list]:
             pulls.setdefault(link, []).append((dof, link, 1, t))
             pulls.setdefault(int(links[link]["parent"]), []).append((dof, link, -1, t))
         for link, own in sorted(pulls.items()):
-            if link > 0:
-                ends.append((link, c, AT_JOINTS, 1, len(entries), len(own)))
-                entries += own
+            put_end(link, c, AT_JOINTS, 1, (len(entries), len(own)))
+            entries += own
     return ends, entries
 
 

@@ -18,25 +18,62 @@ _ROW = DOF.U_angular
 def factorize_root(at, work, dof):
     """The factor of the articulated inertia of a free body."""
     A, H, M = get6(work, at + INERTIA.A), get9(work, at + INERTIA.H), get6(work, at + INERTIA.M)
-    row = dof + _ROW
-    put3(work, row, (A[0], 0.0, 0.0))
-    put3(work, row + DOF.size, (A[1], A[3], 0.0))
-    put3(work, row + 2 * DOF.size, (A[2], A[4], A[5]))
-    put3(work, row + 3 * DOF.size, (H[0], H[3], H[6]))
-    put3(work, row + 4 * DOF.size, (H[1], H[4], H[7]))
-    put3(work, row + 5 * DOF.size, (H[2], H[5], H[8]))
-    put3(work, row + 3 * DOF.size + 3, (M[0], 0.0, 0.0))
-    put3(work, row + 4 * DOF.size + 3, (M[1], M[3], 0.0))
-    put3(work, row + 5 * DOF.size + 3, (M[2], M[4], M[5]))
-    for j in range(6):
-        D_inverse = 1.0 / work[row + j * DOF.size + j]
-        work[dof + j * DOF.size + DOF.D_inverse] = D_inverse
-        for i in range(5, j, -1):
-            x = work[row + i * DOF.size + j] * D_inverse
-            for s in range(j + 1, i + 1):
-                entry = row + i * DOF.size + s
-                work[entry] = work[entry] - x * work[row + s * DOF.size + j]
-            work[row + i * DOF.size + j] = x
+    L, D_inverse = factorize3(A)
+    x, y, z = (H[0], H[3], H[6]), (H[1], H[4], H[7]), (H[2], H[5], H[8])
+    x, y, z = solve_lower3(L, x), solve_lower3(L, y), solve_lower3(L, z)
+    Lx, Ly, Lz = times(D_inverse, x), times(D_inverse, y), times(D_inverse, z)
+    L_rest, D_inverse_rest = factorize3(
+        (
+            M[0] - dot(Lx, x),
+            M[1] - dot(Lx, y),
+            M[2] - dot(Lx, z),
+            M[3] - dot(Ly, y),
+            M[4] - dot(Ly, z),
+            M[5] - dot(Lz, z),
+        )
+    )
+    row, rest = dof + _ROW, dof + _ROW + 3 * DOF.size
+    put_lower3(work, row, L)
+    put3(work, rest, Lx)
+    put3(work, rest + DOF.size, Ly)
+    put3(work, rest + 2 * DOF.size, Lz)
+    put_lower3(work, rest + 3, L_rest)
+    for j in range(3):
+        work[dof + j * DOF.size + DOF.D_inverse] = D_inverse[j]
+        work[dof + (3 + j) * DOF.size + DOF.D_inverse] = D_inverse_rest[j]
+
+
+@function
+def factorize3(A):
+    """A = L D L^T of a symmetric three by three: what is below the diagonal of L, and 1 / D."""
+    D0 = 1.0 / A[0]
+    L10, L20 = A[1] * D0, A[2] * D0
+    D1 = 1.0 / (A[3] - L10 * A[1])
+    x = A[4] - L20 * A[1]
+    L21 = x * D1
+    D2 = 1.0 / (A[5] - L20 * A[2] - L21 * x)
+    return (L10, L20, L21), (D0, D1, D2)
+
+
+@function
+def solve_lower3(L, x):
+    """L^-1 x"""
+    y = x[1] - L[0] * x[0]
+    return x[0], y, x[2] - L[1] * x[0] - L[2] * y
+
+
+@function
+def put_lower3(work, at, L):
+    """Store what is below the diagonal, a row every degree of freedom."""
+    work[at + DOF.size] = L[0]
+    work[at + 2 * DOF.size] = L[1]
+    work[at + 2 * DOF.size + 1] = L[2]
+
+
+@function
+def times(x, y):
+    """x and y multiplied entry by entry"""
+    return x[0] * y[0], x[1] * y[1], x[2] * y[2]
 
 
 @function

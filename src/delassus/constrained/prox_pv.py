@@ -33,10 +33,9 @@ from ..dynamics.aba import (
     eliminate_joint,
     put_rigid_bodies,
 )
-from ..dynamics.articulated import start_inertia
 from ..dynamics.links import floats
 from ..spatial.vectors import add_scaled, get3, put3, scale, subtract
-from .articulated_rows import move_links, put_constraints
+from .articulated_rows import eliminate_others, move_links, move_others, put_constraints
 from .caba import add_pull
 from .caba_iterations import NEAR, SLOW, clear_world, gradient_length, put_residuals
 from .free_root import factorize_root, joint_acceleration, joint_force
@@ -106,7 +105,7 @@ def prox_pv(model, limits, q, v, tau, rows, whole, external_forces, a, multiplie
                 start[t] = start[t] + correction[t]
             roll_out(model, a, work, dofs)
             # The r of the iteration does not know of the rounding of a.
-            put_residuals(model, target, y, records, work, dofs)
+            put_residuals(model, MOTION.alpha, target, y, records, work, dofs)
             gradient = gradient_length(model, y, none, records, work, dofs)
             put_padded(model, y, r)
     put_multipliers(model, start, multipliers)
@@ -146,7 +145,7 @@ def pv(model, limits, q, v, tau, rows, whole, external_forces, a, multipliers, i
         start[t] = start[t] + r[t]
     put_multipliers(model, start, multipliers)
     roll_out(model, a, work, dofs)
-    put_residuals(model, target, y, records, work, dofs)
+    put_residuals(model, MOTION.alpha, target, y, records, work, dofs)
     info[INFO.gradient] = gradient_length(model, y, none, records, work, dofs)
     info[INFO.residual] = length(m, y, whole)
     move_others(model, a, work, dofs)
@@ -167,12 +166,7 @@ def eliminate(model, q, v, tau, rows, whole, external_forces, of_rows, records, 
         x[t] = -forces[t]
     for t in range(len(model.ends)):
         add_pull(model, model.ends[t], x, records, work, dofs)
-    for t in range(len(model.supports)):
-        i = model.supports[t].link
-        start_inertia(model.links[i], i * LINK.size, work)
-    for t in range(len(model.others)):
-        turn = model.others[t]
-        eliminate_joint(model, turn.link, turn.is_first, tau, work, dofs)
+    eliminate_others(model, tau, work, dofs)
     for t in range(len(model.supports)):
         turn = model.supports[t]
         if turn.is_free:
@@ -406,10 +400,3 @@ def accelerate_free(v, at, a, work, dofs):
 def reduced_motion(work, dof):
     """D^-1 u"""
     return work[dof + DOF.D_inverse] * work[dof + DOF.u]
-
-
-@function
-def move_others(model, a, work, dofs):
-    """Links that nothing pulls at follow those that carry them."""
-    for t in range(len(model.others) - 1, -1, -1):
-        accelerate(model, model.others[t].link, a, work, dofs)

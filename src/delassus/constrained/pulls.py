@@ -114,14 +114,16 @@ def stiffen(model, end, weights, rows, work, dofs):
     """Add the springs of an end to its link's inertia."""
     at, piece = end.link * LINK.size, model.pieces[end.piece]
     p = get3(work, at + LINK.p)
+    A, H, M = get6(work, at + INERTIA.A), get9(work, at + INERTIA.H), get6(work, at + INERTIA.M)
     for r in range(piece.count):
         n, f = wrench(model, end, r, rows, work, dofs)
         n = subtract_cross(n, p, f)
         x = -weights[piece.row + r]
         n_x, f_x = scale(x, n), scale(x, f)
-        put6(work, at + INERTIA.A, outer_update(get6(work, at + INERTIA.A), n, n_x))
-        put9(work, at + INERTIA.H, outer_update9(get9(work, at + INERTIA.H), n, f_x))
-        put6(work, at + INERTIA.M, outer_update(get6(work, at + INERTIA.M), f, f_x))
+        A, H, M = outer_update(A, n, n_x), outer_update9(H, n, f_x), outer_update(M, f, f_x)
+    put6(work, at + INERTIA.A, A)
+    put9(work, at + INERTIA.H, H)
+    put6(work, at + INERTIA.M, M)
 
 
 @function
@@ -194,12 +196,10 @@ def push_neighbours(model, turn, step, u_D, pulls, work):
 
 
 @function
-def loosen_neighbours(model, turn, dof, step, blocks, pulls, work):
+def loosen_neighbours(model, turn, moment, dof, step, blocks, pulls, work):
     """Take off what a joint gives way, C - U D^-1 pull^T, and from all its neighbours alike."""
-    at = turn.link * LINK.size
     D_inverse = work[dof + DOF.D_inverse]
-    moment, force = get3(work, at + INERTIA.moment), get3(work, dof + DOF.U_linear)
-    moment, force = scale(D_inverse, moment), scale(D_inverse, force)
+    moment, force = scale(D_inverse, moment), scale(D_inverse, get3(work, dof + DOF.U_linear))
     for t in range(turn.first_neighbour, turn.first_neighbour + turn.neighbours):
         near = model.neighbours[t]
         pull, to = (near.pull + step) * PULL.size, near.link * LINK.size

@@ -40,13 +40,12 @@ from ..compile import (
     slots,
     sqrt,
 )
-from ..dynamics.aba import DOF, LINK, MOTION, eliminate_joint, put_rigid_bodies
+from ..dynamics.aba import DOF, LINK, put_rigid_bodies
 from ..dynamics.articulated import (
     INERTIA,
     move_coupling,
     move_moments,
     project,
-    start_inertia,
 )
 from ..spatial.vectors import (
     add,
@@ -65,20 +64,28 @@ from ..spatial.vectors import (
     scale,
     subtract,
 )
-from .articulated_rows import move_links, put_constraints
-from .caba import keep_loose
+from .articulated_rows import (
+    eliminate_others,
+    move_links,
+    move_others,
+    put_constraints,
+    start_supports,
+)
 from .caba_iterations import (
     CHANGE,
-    LOOSE,
+    TOTAL,
     acceleration_length,
     clear_world,
     gradient_length,
+    keep_loose,
+    loose_end,
+    loose_work,
+    put_motions,
     put_needed_forces,
     put_pulls,
     put_residuals,
 )
 from .open_trees import MOST_ROWS, EarlyArrays
-from .prox_pv import move_others
 from .pulls import subtract_cross
 from .reflections import (
     STACKED,
@@ -105,7 +112,7 @@ FINE, TURNS, ROUGH = 500.0, 4, 5e5
 
 def early_work(n: dict[str, int]) -> int:
     """Memory of links, rows, stacks of rows and reflections."""
-    links = n["n_links"] * LINK.size + n["supports"] * LOOSE.size
+    links = n["n_links"] * LINK.size + loose_work(n)
     joints = n["nv"] * (DOF.size + MEETING.size)
     stacks = n["stack_rows"] * (STACKED.size + 2) + n["reflections"]
     return links + joints + rows_work(n) + 5 * n["m"] + stacks
@@ -128,7 +135,7 @@ def pv_early(model, limits, q, v, tau, rows, whole, external_forces, a, multipli
     weights, forces = part(target, m), part(target, 2 * m)
     r, x = part(target, 3 * m), part(target, 4 * m)
     loose = part(target, 5 * m)
-    stack = part(loose, len(model.supports) * LOOSE.size)
+    stack = part(loose, loose_end(model))
     targets = part(stack, model.stack_sizes[0] * STACKED.size)
     turned = part(targets, model.stack_sizes[0])
     reflections = part(turned, model.stack_sizes[0])
@@ -136,7 +143,9 @@ def pv_early(model, limits, q, v, tau, rows, whole, external_forces, a, multipli
     move_links(model, q, v, work, dofs)
     put_constraints(model, q, v, rows, whole, target, weights, forces, records, work, dofs)
     put_rigid_bodies(model, external_forces, work)
-    eliminate_others(model, tau, loose, work, dofs)
+    eliminate_others(model, tau, work, dofs)
+    start_supports(model, work)
+    keep_loose(model, work, loose)
     eliminate(model, none, joints, stack, reflections, records, work, dofs)
     start_still(model, none, target, a, forces, r, work)
     start = missing_length(model, tau, a, none, work, dofs)
@@ -148,7 +157,7 @@ def pv_early(model, limits, q, v, tau, rows, whole, external_forces, a, multipli
             pass_forces(model, tau, a, r, joints, targets, reflections, work, dofs)
             respond(model, none, a, joints, turned, reflections, work, dofs)
             add_multipliers(model, none, forces, turned, reflections)
-            put_residuals(model, target, r, records, work, dofs)
+            put_residuals(model, TOTAL.alpha, target, r, records, work, dofs)
             put_missing_forces(model, loose, forces, x, records, work, dofs)
             missing = missing_length(model, tau, a, none, work, dofs)
             unit = rounding(none) * (start + length(m, forces, whole))
@@ -160,23 +169,11 @@ def pv_early(model, limits, q, v, tau, rows, whole, external_forces, a, multipli
     info[INFO.gradient] = gradient + select(missing > ROUGH * unit, missing, none)
     info[INFO.residual] = length(m, r, whole)
     info[INFO.iterations] = count
+    put_motions(model, work)
     move_others(model, a, work, dofs)
 
 
 # --- the backward sweep ---------------------------------------------------------------------------
-
-
-@function
-def eliminate_others(model, tau, loose, work, dofs):
-    """Eliminate joints that carry no rows, and keep what the others have before they meet any."""
-    for t in range(len(model.supports)):
-        i = model.supports[t].link
-        start_inertia(model.links[i], i * LINK.size, work)
-    for t in range(len(model.others)):
-        turn = model.others[t]
-        eliminate_joint(model, turn.link, turn.is_first, tau, work, dofs)
-    for t in range(len(model.supports)):
-        keep_loose(model.supports[t].link * LINK.size, work, loose, t * LOOSE.size)
 
 
 @function
@@ -198,9 +195,9 @@ def eliminate(model, none, joints, stack, reflections, records, work, dofs):
         at, parent = i * LINK.size, link.parent * LINK.size
         for k in range(link.v + link.nv - 1, link.v - 1, -1):
             dof, meeting = dofs + k * DOF.size, k * MEETING.size
-            project(model, link, k, at, work, dof)
+            moment = project(model, link, k, at, work, dof)
             meet(arrival, least, dof, meeting, joints, stack, work)
-            give_way(at, dof, meeting, joints, work)
+            give_way(at, moment, dof, meeting, joints, work)
         if link.parent > 0:
             pass_inertia(at, parent, work)
             hand_rows(arrival, stack, reflections)
@@ -242,7 +239,7 @@ def meet(arrival, least, dof, meeting, joints, stack, work):
 
 
 @function
-def give_way(at, dof, meeting, joints, work):
+def give_way(at, U_moment, dof, meeting, joints, work):
     """w if the joint moves freely; and what remains of the link's inertia."""
     D_inverse = work[dof + DOF.D_inverse]
     U_angular, U_linear = get3(work, dof + DOF.U_angular), get3(work, dof + DOF.U_linear)
@@ -254,7 +251,7 @@ def give_way(at, dof, meeting, joints, work):
     put3(joints, meeting + MEETING.linear, linear)
     half_D = 0.5 / D_inverse
     moment = subtract_cross(angular, get3(work, at + LINK.p), linear)
-    z_moment = add_scaled(get3(work, at + INERTIA.moment), -half_D, moment)
+    z_moment = add_scaled(U_moment, -half_D, moment)
     z_force = add_scaled(U_linear, -half_D, linear)
     A, H, M = get6(work, at + INERTIA.A), get9(work, at + INERTIA.H), get6(work, at + INERTIA.M)
     A = outer_update(outer_update(A, z_moment, moment), moment, z_moment)
@@ -285,8 +282,8 @@ def start_still(model, none, target, a, forces, r, work):
     clear_world(work)
     for t in range(len(model.supports)):
         i = model.supports[t].link
-        put3(work, i * LINK.size + MOTION.alpha, (0.0, 0.0, 0.0))
-        put3(work, i * LINK.size + MOTION.a, (0.0, 0.0, 0.0))
+        put3(work, i * LINK.size + TOTAL.alpha, (0.0, 0.0, 0.0))
+        put3(work, i * LINK.size + TOTAL.a, (0.0, 0.0, 0.0))
         for k in range(model.links[i].v, model.links[i].v + model.links[i].nv):
             a[k] = none
     for t in range(count_rows(model)):
@@ -299,8 +296,8 @@ def put_missing_forces(model, loose, forces, x, records, work, dofs):
     """What the motion of links takes, less what rows pull."""
     for t in range(len(model.supports)):
         at = model.supports[t].link * LINK.size
-        put3(work, at + CHANGE.alpha, get3(work, at + MOTION.alpha))
-        put3(work, at + CHANGE.a, get3(work, at + MOTION.a))
+        put3(work, at + CHANGE.alpha, get3(work, at + TOTAL.alpha))
+        put3(work, at + CHANGE.a, get3(work, at + TOTAL.a))
     put_needed_forces(model, loose, work)
     for t in range(count_rows(model)):
         x[t] = -forces[t]
@@ -400,8 +397,8 @@ def respond(model, none, a, joints, turned, reflections, work, dofs):
             linear = add_scaled(linear, x, get3(work, dof + DOF.linear))
         put3(work, at + CHANGE.alpha, alpha)
         put3(work, at + CHANGE.a, linear)
-        put3(work, at + MOTION.alpha, add(get3(work, at + MOTION.alpha), alpha))
-        put3(work, at + MOTION.a, add(get3(work, at + MOTION.a), linear))
+        put3(work, at + TOTAL.alpha, add(get3(work, at + TOTAL.alpha), alpha))
+        put3(work, at + TOTAL.a, add(get3(work, at + TOTAL.a), linear))
 
 
 @function

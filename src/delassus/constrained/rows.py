@@ -118,8 +118,7 @@ def put_implicit(model, piece, q, v, rows):
 def put_rows_between(model, piece, q, with_error, work, size, rows):
     """The rows of a piece between two frames."""
     frame, other = model.frames[piece.frame], model.frames[piece.other]
-    R, p = frame_pose(frame, work, size)
-    R_other, p_other = frame_pose(other, work, size)
+    p, p_other = frame_position(frame, work, size), frame_position(other, work, size)
     # From the origin of the other's tree to that of the frame's.
     shift = subtract(tree_origin(model, piece.root, q), tree_origin(model, piece.other_root, q))
     if piece.root == piece.other_root:
@@ -131,22 +130,35 @@ def put_rows_between(model, piece, q, with_error, work, size, rows):
     elif piece.kind == DISTANCE:
         put_distance(piece, work, at, other_at, p, p_other, apart, rows)
     elif piece.kind == PERPENDICULAR:
+        R, R_other = frame_rotation(frame, work, size), frame_rotation(other, work, size)
         put_perpendicular(piece, work, at, other_at, R, R_other, rows)
     else:
+        R = frame_rotation(frame, work, size)
         e_linear, e_angular = rotate_back(R, apart), (0.0, 0.0, 0.0)
         if with_error:
-            e_angular = rotation_error(piece, R, R_other)
+            e_angular = rotation_error(piece, R, frame_rotation(other, work, size))
         p_there = add(p, shift)
         put_relative(piece, work, at, other_at, R, p, p_there, e_linear, e_angular, rows)
 
 
 @function
-def frame_pose(frame, work, size):
-    """Rotation of a frame, and its position from the tree's origin."""
+def frame_position(frame, work, size):
+    """Position of a frame from the tree's origin."""
     at = frame.link * size
-    R = get9(work, at + PLACEMENT.R)
-    p = add(get3(work, at + PLACEMENT.p), rotate(R, get3(frame.position, 0)))
-    return compose(R, get9(frame.rotation, 0)), p
+    offset = rotate(get9(work, at + PLACEMENT.R), get3(frame.position, 0))
+    return add(get3(work, at + PLACEMENT.p), offset)
+
+
+@function
+def frame_rotation(frame, work, size):
+    """Rotation of a frame."""
+    return compose(get9(work, frame.link * size + PLACEMENT.R), get9(frame.rotation, 0))
+
+
+@function
+def frame_pose(frame, work, size):
+    """Rotation and position of a frame."""
+    return frame_rotation(frame, work, size), frame_position(frame, work, size)
 
 
 @function

@@ -148,12 +148,12 @@ def eliminate_joint(model, i, is_first, tau, work, dofs):
     at, parent = i * LINK.size, link.parent * LINK.size
     for k in range(link.v + link.nv - 1, link.v - 1, -1):
         dof = dofs + k * DOF.size
-        project(model, link, k, at, work, dof)
+        moment = project(model, link, k, at, work, dof)
         pass_force(link, k, tau, at, parent, work, dof)
         if k > link.v:
-            keep_remainder(at, work, dof)
+            keep_remainder(at, moment, work, dof)
         elif link.parent > 0:
-            pass_remainder(model, link, is_first, at, parent, work, dof)
+            pass_remainder(model, link, is_first, at, parent, moment, work, dof)
 
 
 @function

@@ -36,9 +36,8 @@ from ..spatial.vectors import (
 
 # Placement, articulated inertia, and the link's own inertia and first moment.
 LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3)
-# H takes the place of the rotation, which is not needed once the rigid body is there. The moment of
-# U about the link's own origin takes that of the link's own inertia, which is in IA by then.
-INERTIA = slots(H=9, p=3, A=6, M=6, moment=3)
+# H takes the place of the rotation, which is not needed once the rigid body is there.
+INERTIA = slots(H=9, p=3, A=6, M=6)
 # S, U and 1/D.
 DOF = slots(angular=3, linear=3, U_angular=3, U_linear=3, D_inverse=1)
 
@@ -70,7 +69,10 @@ def start_inertia(link, at, work):
 
 @function
 def project(model, link, k, at, work, dof):
-    """U = IA S and D = S^T U, armature included, of degree of freedom k."""
+    """U = IA S and D = S^T U, armature included, of degree of freedom k.
+
+    Returns the moment of U about the link's own origin.
+    """
     A, H, M = get6(work, at + LINK.A), get9(work, at + INERTIA.H), get6(work, at + LINK.M)
     p = get3(work, at + LINK.p)
     angular = get3(work, dof + DOF.angular)
@@ -85,16 +87,16 @@ def project(model, link, k, at, work, dof):
         linear = add_cross(get3(work, dof + DOF.linear), angular, p)
         moment, force = inertia_times(A, H, M, angular, linear)
         D = dot(angular, moment) + dot(linear, force)
-    put3(work, at + INERTIA.moment, moment)
     put3(work, dof + DOF.U_angular, add_cross(moment, p, force))
     put3(work, dof + DOF.U_linear, force)
     work[dof + DOF.D_inverse] = 1.0 / (D + model.armature[k])
+    return moment
 
 
 @function
-def keep_remainder(at, work, dof):
+def keep_remainder(at, moment, work, dof):
     """IA - U D^-1 U^T, in the link's own place."""
-    moment, force = get3(work, at + INERTIA.moment), get3(work, dof + DOF.U_linear)
+    force = get3(work, dof + DOF.U_linear)
     D_inverse = work[dof + DOF.D_inverse]
     g_moment, g_force = scale(D_inverse, moment), scale(D_inverse, force)
     put6(work, at + LINK.A, outer_update(get6(work, at + LINK.A), moment, g_moment))
@@ -103,9 +105,9 @@ def keep_remainder(at, work, dof):
 
 
 @function
-def pass_remainder(model, link, is_first, at, to, work, dof):
-    """IA - U D^-1 U^T, moved to the parent's origin and added there, to nothing if the first."""
-    moment, force = get3(work, at + INERTIA.moment), get3(work, dof + DOF.U_linear)
+def pass_remainder(model, link, is_first, at, to, moment, work, dof):
+    """IA - U D^-1 U^T, moved to the parent's origin and added there, to its own if the first."""
+    force = get3(work, dof + DOF.U_linear)
     D_inverse = work[dof + DOF.D_inverse]
     g_moment, g_force = scale(D_inverse, moment), scale(D_inverse, force)
     r = subtract(get3(work, at + LINK.p), get3(work, to + LINK.p))

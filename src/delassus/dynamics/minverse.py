@@ -74,12 +74,12 @@ def articulate(model, i, work, dofs):
     link, at = model.links[i], i * LINK.size
     for k in range(link.v + link.nv - 1, link.v - 1, -1):
         dof = dofs + k * DOF.size
-        project(model, link, k, at, work, dof)
+        moment = project(model, link, k, at, work, dof)
         if k > link.v:
-            keep_remainder(at, work, dof)
+            keep_remainder(at, moment, work, dof)
         elif link.parent > 0:
             parent = link.parent * LINK.size
-            pass_remainder(model, link, link.is_last_child, at, parent, work, dof)
+            pass_remainder(model, link, link.is_last_child, at, parent, moment, work, dof)
 
 
 @function
