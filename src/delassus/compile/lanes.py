@@ -264,3 +264,35 @@ def bit_clear(typingctx, x, bit, y, z):
         return builder.select(is_zero, args[2], args[3])
 
     return y(x, types.int64, y, y), generate
+
+
+def stored(name: str, values: tuple[float, ...], bits: int):
+    """A function that reads constants from memory.
+
+    Where code may be anywhere in memory, LLVM spells out a constant of 64 bits by four instructions
+    on ARM, in each turn of a loop. So these stand in a table that it must take as given: it is
+    weak, as if another could be put in its place.
+    """
+    real = {64: types.float64, 32: types.float32}[bits]
+    element = _FLOAT_IR[bits]
+    kind = ir.ArrayType(element, len(values))
+
+    @intrinsic
+    def read(typingctx):
+        def generate(context, builder, sig, args):
+            module, label = builder.module, f"delassus.{name}"
+            table = module.globals.get(label)
+            if table is None:
+                table = ir.GlobalVariable(module, kind, label)
+                table.initializer = ir.Constant(kind, [ir.Constant(element, x) for x in values])
+                table.linkage = "weak"
+            found = [
+                builder.load(builder.gep(table, [INDEX(0), INDEX(k)])) for k in range(len(values))
+            ]
+            for x in found:
+                x.set_metadata("invariant.load", module.add_metadata([]))
+            return context.make_tuple(builder, sig.return_type, found)
+
+        return types.UniTuple(real, len(values))(), generate
+
+    return read

@@ -252,55 +252,60 @@ def install(exact, fast) -> None:
 
 # Minimax polynomials on [-pi/4, pi/4], with the coefficients of the Cephes library:
 # sin x = x + x^3 P(x^2), cos x = 1 - x^2/2 + x^4 Q(x^2).
+_SINE = {
+    64: (
+        -1.66666666666666307295e-1,
+        8.33333333332211858878e-3,
+        -1.98412698295895385996e-4,
+        2.75573136213857245213e-6,
+        -2.50507477628578072866e-8,
+        1.58962301576546568060e-10,
+    ),
+    32: (-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4),
+}
+_COSINE = {
+    64: (
+        4.16666666666665929218e-2,
+        -1.38888888888730564116e-3,
+        2.48015872888517045348e-5,
+        -2.75573141792967388112e-7,
+        2.08757008419747316778e-9,
+        -1.13585365213876817300e-11,
+    ),
+    32: (4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5),
+}
 
 
-def _sine64(z):
-    low = -1.66666666666666307295e-1 + z * (
-        8.33333333332211858878e-3 + z * -1.98412698295895385996e-4
-    )
-    high = 2.75573136213857245213e-6 + z * (
-        -2.50507477628578072866e-8 + z * 1.58962301576546568060e-10
-    )
-    return low + (z * z * z) * high
+def _polynomial32(z, c):
+    return c[0] + z * (c[1] + z * c[2])
 
 
-def _cosine64(z):
-    low = 4.16666666666665929218e-2 + z * (
-        -1.38888888888730564116e-3 + z * 2.48015872888517045348e-5
-    )
-    high = -2.75573141792967388112e-7 + z * (
-        2.08757008419747316778e-9 + z * -1.13585365213876817300e-11
-    )
-    return low + (z * z * z) * high
+def _polynomial64(z, c):
+    return (c[0] + z * (c[1] + z * c[2])) + (z * z * z) * (c[3] + z * (c[4] + z * c[5]))
 
 
-def _sine32(z):
-    return -1.6666654611e-1 + z * (8.3321608736e-3 + z * -1.9515295891e-4)
-
-
-def _cosine32(z):
-    return 4.166664568298827e-2 + z * (-1.388731625493765e-3 + z * 2.443315711809948e-5)
-
-
-_POLYNOMIALS = {64: (_sine64, _cosine64), 32: (_sine32, _cosine32)}
+_POLYNOMIALS = {64: _polynomial64, 32: _polynomial32}
 
 
 def _reduced_sincos(bits, exact, L):
     """Sine and cosine of reducible angles: Cody and Waite's reduction, then polynomials."""
     from numba.extending import register_jitable
 
-    first, second, third = _HALF_PI[bits]
+    reduction = L.stored(f"reduction{bits}", (_TWO_OVER_PI, *_HALF_PI[bits]), bits)
+    sine = L.stored(f"sine{bits}", _SINE[bits], bits)
+    cosine = L.stored(f"cosine{bits}", _COSINE[bits], bits)
+    polynomial = register_jitable(**exact)(_POLYNOMIALS[bits])
     rounder = _ROUNDER[bits]
-    sine, cosine = (register_jitable(**exact)(p) for p in _POLYNOMIALS[bits])
 
     @register_jitable(**exact)
     def reduced_sincos(x):
-        rounded = x * _TWO_OVER_PI + rounder
+        two_over_pi, first, second, third = reduction()
+        rounded = x * two_over_pi + rounder
         k = rounded - rounder
         r = ((x - k * first) - k * second) - k * third
         z = r * r
-        s = r + (r * z) * sine(z)
-        c = (1.0 - 0.5 * z) + (z * z) * cosine(z)
+        s = r + (r * z) * polynomial(z, sine())
+        c = (1.0 - 0.5 * z) + (z * z) * polynomial(z, cosine())
         # Odd quadrants swap the two; quadrants 2 and 3 negate the sine, 1 and 2 the cosine.
         swapped_s = L.bit_clear(rounded, 1, s, c)
         swapped_c = L.bit_clear(rounded, 1, c, s)

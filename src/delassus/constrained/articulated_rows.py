@@ -18,7 +18,7 @@ from ..dynamics.aba import (
     eliminate_joint,
 )
 from ..dynamics.articulated import start_inertia
-from ..dynamics.links import MOVING, place_and_span, start_at_rest
+from ..dynamics.links import MOVING, place_links, start_at_rest
 from ..spatial.vectors import (
     add_cross,
     add_scaled,
@@ -43,8 +43,7 @@ def move_links(model, q, v, work, dofs):
     put3(work, MOTION.omega, (0.0, 0.0, 0.0))
     put3(work, MOTION.alpha, (0.0, 0.0, 0.0))
     put3(work, MOTION.a, rest)
-    for i in range(1, n):
-        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+    place_links(model, q, work, LINK.size, dofs, DOF.size)
     for i in range(1, n):
         bias_motion(model, i, v, work)
 
@@ -55,7 +54,7 @@ def put_constraints(model, q, v, rows, whole, target, weights, forces, records, 
     put_velocities(model, v, work, dofs)
     for t in range(len(model.ends)):
         if model.ends[t].wrench != AT_JOINTS:
-            put_moving(model.ends[t].link * LINK.size, work)
+            put_moving(model.ends[t].at, work)
     kp, kd = whole[WHOLE.kp], whole[WHOLE.kd]
     with_error = any_true(kp > 0.0)
     for c in range(len(model.pieces)):
@@ -71,13 +70,12 @@ def put_constraints(model, q, v, rows, whole, target, weights, forces, records, 
 @function
 def put_velocities(model, v, work, dofs):
     """Velocities of the points of links that are at the tree's origin."""
-    for t in range(len(model.supports)):
-        turn = model.supports[t]
-        if turn.is_free:
-            first, u = model.links[turn.link].v, (0.0, 0.0, 0.0)
-            for k in range(first, first + 3):
-                u = add_scaled(u, v[k], get3(work, dofs + k * DOF.size + DOF.linear))
-            put3(work, turn.link * LINK.size + MOVING.u, u)
+    for t in range(len(model.free)):
+        i = model.free[t]
+        first, u = model.links[i].v, (0.0, 0.0, 0.0)
+        for k in range(first, first + 3):
+            u = add_scaled(u, v[k], get3(work, dofs + k * DOF.size + DOF.linear))
+        put3(work, i * LINK.size + MOVING.u, u)
     for t in range(len(model.steps) - 1, -1, -1):
         step = model.steps[t]
         u = get3(work, step.before + MOVING.u)
@@ -101,8 +99,9 @@ def put_moving(at, work):
 def eliminate_others(model, tau, work, dofs):
     """Eliminate joints that carry no rows; then all links with ends have an inertia."""
     for t in range(len(model.others)):
-        turn = model.others[t]
-        eliminate_joint(model, turn.link, turn.is_first, tau, work, dofs)
+        stretch = model.others[t]
+        for i in range(stretch.last, stretch.first - 1, -1):
+            eliminate_joint(model, i, model.is_first[i], tau, work, dofs)
     start_ends(model, work)
 
 
@@ -127,4 +126,6 @@ def start_supports(model, work):
 def move_others(model, a, work, dofs):
     """Links that nothing pulls at follow those that carry them."""
     for t in range(len(model.others) - 1, -1, -1):
-        accelerate(model, model.others[t].link, a, work, dofs)
+        stretch = model.others[t]
+        for i in range(stretch.first, stretch.last + 1):
+            accelerate(model, i, a, work, dofs)

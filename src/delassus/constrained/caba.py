@@ -101,21 +101,22 @@ def eliminate(model, tau, weights, tension, loose, pulls, blocks, records, work,
         end = model.ends[t]
         stiffen(model, end, weights, records, work, dofs)
         add_pull(model, end, tension, records, work, dofs)
-    for t in range(len(model.supports)):
-        turn = model.supports[t]
-        if turn.is_free:
-            at, dof = turn.link * LINK.size, dofs + model.links[turn.link].v * DOF.size
-            factorize_root(at, work, dof)
-        elif turn.neighbours == 0:
-            eliminate_joint(model, turn.link, turn.is_first, tau, work, dofs)
-        else:
-            eliminate_coupled(model, turn, tau, pulls, blocks, work, dofs)
+    for t in range(len(model.stretches)):
+        stretch = model.stretches[t]
+        for i in range(stretch.last, stretch.first - 1, -1):
+            turn = model.supports[stretch.turn + (stretch.last - i)]
+            if turn.is_free:
+                factorize_root(i * LINK.size, work, dofs + model.links[i].v * DOF.size)
+            elif turn.neighbours == 0:
+                eliminate_joint(model, i, model.is_first[i], tau, work, dofs)
+            else:
+                eliminate_coupled(model, turn, tau, pulls, blocks, work, dofs)
 
 
 @function
 def add_pull(model, end, x, records, work, dofs):
     """Add the force of springs at an end, by x each row, to that on its link."""
-    at = end.link * LINK.size
+    at = end.at
     n, f = pull(model, end, x, records, work, dofs)
     put3(work, at + LINK.n, add(get3(work, at + LINK.n), n))
     put3(work, at + LINK.f, add(get3(work, at + LINK.f), f))
@@ -137,5 +138,5 @@ def eliminate_coupled(model, turn, tau, pulls, blocks, work, dofs):
         if k > link.v:
             keep_remainder(at, moment, work, dof)
         elif link.parent > 0:
-            pass_remainder(model, link, turn.is_first, at, parent, moment, work, dof)
+            pass_remainder(model, link, model.is_first[turn.link], at, parent, moment, work, dof)
     hand_on(model, turn, blocks, work)

@@ -48,9 +48,10 @@ CHANGE = slots(before=INERTIA.A, alpha=3, a=3, n=3, f=3)
 BIAS = slots(n=3, f=3)
 CARRIED = slots(H=9, A=6, M=6)
 # J^T r is looked at where r is below so many times what it is to be, or falls by less than this.
-NEAR, SLOW = 1e4, 0.1
-# Rows contradict each other where r stays above this part of what it is the difference of.
-CONTRADICTION = 1e-9
+NEAR, SLOW = 10.0, 0.1
+# Rows contradict each other where r stays above this part of what it is the difference of, and
+# above so many times what it is to be.
+CONTRADICTION, FAR = 1e-9, 1e4
 
 
 def loose_work(n: dict[str, int]) -> int:
@@ -106,7 +107,7 @@ def iterate(
     residual = length(m, x, whole)
     gradient = gradient_length(model, x, none, records, work, dofs)
     left = select(gradient <= goal, residual, none)
-    contradicts = presume(left > CONTRADICTION * start + NEAR * goal, False)
+    contradicts = presume(left > CONTRADICTION * start + FAR * goal, False)
     if any_true(contradicts):
         take_back(
             model, contradicts, own_count, tau, weights, r, x, forces, pulls, joints, records, work,
@@ -173,10 +174,9 @@ def clear_world(work):
 @function
 def move(model, tau, with_tau, is_first, pulls, joints, work, dofs):
     """Let links and joints give way to the forces on them, from the world on."""
-    for t in range(len(model.supports) - 1, -1, -1):
-        turn = model.supports[t]
-        if turn.is_free:
-            respond_freely(model.links[turn.link], turn.link * LINK.size, tau, with_tau, work, dofs)
+    for t in range(len(model.free)):
+        i = model.free[t]
+        respond_freely(model.links[i], i * LINK.size, tau, with_tau, work, dofs)
     for t in range(len(model.steps) - 1, -1, -1):
         respond(model, model.steps[t], is_first, pulls, joints, work, dofs)
     for t in range(len(model.followed)):
@@ -234,7 +234,7 @@ def add_motions(model, place, r, records, work, dofs):
     """r + J a, for accelerations at `place` in the records of links."""
     for t in range(len(model.ends)):
         end = model.ends[t]
-        at = end.link * LINK.size + place
+        at = end.at + place
         add_motion(model, end, get3(work, at), get3(work, at + 3), r, records, work, dofs)
 
 
@@ -244,7 +244,7 @@ def acceleration_length(model, target, work, whole):
     square = length(count_rows(model), target, whole)
     square = square * square
     for t in range(len(model.ends)):
-        at = model.ends[t].link * LINK.size
+        at = model.ends[t].at
         alpha, linear = get3(work, at + TOTAL.alpha), get3(work, at + TOTAL.a)
         square = square + (dot(alpha, alpha) + dot(linear, linear))
     return sqrt(square)
@@ -261,8 +261,8 @@ def put_pulls(model, is_added, place, x, records, work, dofs):
             put_zeros(work, model.early[t] * LINK.size + place)
     for t in range(len(model.ends)):
         end = model.ends[t]
-        at = end.link * LINK.size + place
-        there = at if is_added else end.add * LINK.size + place
+        at = end.at + place
+        there = at if is_added else end.add + place
         n, f = pull(model, end, x, records, work, dofs)
         put3(work, at, add(get3(work, there), n))
         put3(work, at + 3, add(get3(work, there + 3), f))
@@ -347,12 +347,10 @@ def gradient_length(model, r, square, records, work, dofs):
         square = square + x * x
         put3(work, step.to + CHANGE.n, add(n, get3(work, step.add + CHANGE.n)))
         put3(work, step.to + CHANGE.f, add(f, get3(work, step.add + CHANGE.f)))
-    for t in range(len(model.supports)):
-        turn = model.supports[t]
-        if turn.is_free:
-            at = turn.link * LINK.size
-            n, f = get3(work, at + CHANGE.n), get3(work, at + CHANGE.f)
-            square = square + (dot(n, n) + dot(f, f))
+    for t in range(len(model.free)):
+        at = model.free[t] * LINK.size
+        n, f = get3(work, at + CHANGE.n), get3(work, at + CHANGE.f)
+        square = square + (dot(n, n) + dot(f, f))
     return sqrt(square)
 
 
@@ -362,12 +360,10 @@ def put_accelerations(model, joints, a, work, dofs):
     for t in range(len(model.steps)):
         k = model.steps[t].k
         a[k] = joints[k]
-    for t in range(len(model.supports)):
-        turn = model.supports[t]
-        if turn.is_free:
-            at, v = turn.link * LINK.size, model.links[turn.link].v
-            alpha, linear = get3(work, at + TOTAL.alpha), get3(work, at + TOTAL.a)
-            joint_acceleration(alpha, linear, v, work, dofs + v * DOF.size, a)
+    for t in range(len(model.free)):
+        at, v = model.free[t] * LINK.size, model.links[model.free[t]].v
+        alpha, linear = get3(work, at + TOTAL.alpha), get3(work, at + TOTAL.a)
+        joint_acceleration(alpha, linear, v, work, dofs + v * DOF.size, a)
     put_motions(model, work)
     move_others(model, a, work, dofs)
 

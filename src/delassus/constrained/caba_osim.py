@@ -91,7 +91,7 @@ def start_springs(model, damping, weights, rows, strands, work, dofs):
 def start_spring(model, strand, weights, rows, strands, work, dofs):
     """Add the springs of a strand to its link's inertia: H + K^T W K."""
     end = model.ends[strand.end]
-    at, row = end.link * LINK.size, model.pieces[end.piece].row + strand.first
+    at, row = end.at, end.row + strand.first
     p = get3(work, at + LINK.p)
     A, H = get6(work, at + INERTIA.A), get9(work, at + INERTIA.H)
     M = get6(work, at + INERTIA.M)

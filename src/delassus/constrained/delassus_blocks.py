@@ -21,7 +21,7 @@ from ..dynamics.articulated import (
     project,
     put_rigid_body,
 )
-from ..dynamics.links import place_and_span
+from ..dynamics.links import place_links
 from ..spatial.vectors import add_scaled, dot, get3, get6, put3, put6, scale
 from .articulated_rows import start_ends
 from .delassus_rows import put_wrenches
@@ -68,8 +68,7 @@ def place(model, q, rows, work, dofs):
     """Where links are, their joints' motion subspaces, their inertias, and wrenches of all rows."""
     n = len(model.links)
     place_world(work)
-    for i in range(1, n):
-        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+    place_links(model, q, work, LINK.size, dofs, DOF.size)
     for c in range(len(model.pieces)):
         put_wrenches(model, model.pieces[c], q, work, LINK.size, rows)
     for i in range(1, n):
@@ -80,26 +79,28 @@ def place(model, q, rows, work, dofs):
 def articulate_loose(model, work, dofs):
     """Articulated inertias of links that carry no end; then all with ends have an inertia."""
     for t in range(len(model.others)):
-        articulate(model, model.others[t], model.others[t].is_first, work, dofs)
+        stretch = model.others[t]
+        for i in range(stretch.last, stretch.first - 1, -1):
+            articulate(model, i, model.is_first[i], work, dofs)
     start_ends(model, work)
 
 
 @function
 def articulate_supports(model, work, dofs):
     """Articulated inertias of links that carry ends; the factor of that of a free body."""
-    for t in range(len(model.supports)):
-        turn = model.supports[t]
-        if turn.is_free:
-            at, dof = turn.link * LINK.size, dofs + model.links[turn.link].v * DOF.size
-            factorize_root(at, work, dof)
-        else:
-            articulate(model, turn, turn.is_first, work, dofs)
+    for t in range(len(model.stretches)):
+        stretch = model.stretches[t]
+        for i in range(stretch.last, stretch.first - 1, -1):
+            if model.supports[stretch.turn + (stretch.last - i)].is_free:
+                factorize_root(i * LINK.size, work, dofs + model.links[i].v * DOF.size)
+            else:
+                articulate(model, i, model.is_first[i], work, dofs)
 
 
 @function
-def articulate(model, turn, is_first, work, dofs):
-    """Project the articulated inertia of a link through its joint, and give the parent the rest."""
-    link, at = model.links[turn.link], turn.link * LINK.size
+def articulate(model, i, is_first, work, dofs):
+    """Project the articulated inertia of link i through its joint, and give the parent the rest."""
+    link, at = model.links[i], i * LINK.size
     for k in range(link.v + link.nv - 1, link.v - 1, -1):
         dof = dofs + k * DOF.size
         moment = project(model, link, k, at, work, dof)

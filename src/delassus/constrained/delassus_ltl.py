@@ -7,7 +7,7 @@ Carpentier, Budhiraja and Mansard, Proximal and Sparse Resolution of Constrained
 from __future__ import annotations
 
 from ..compile import clear, function, kernel, part, slots
-from ..dynamics.links import composite_times, place_and_span, rigid_inertia
+from ..dynamics.links import composite_times, place_links, rigid_inertia
 from ..spatial.vectors import dot, get3, get6, get9, put3, put6
 from .delassus_inversion import invert
 from .delassus_rows import put_wrenches
@@ -92,8 +92,7 @@ def put_mass_and_rows(model, q, M, J, rows, work, dofs):
     n, nv = len(model.links), len(model.armature)
     clear(M, nv * (nv + MARGIN))  # entries between runs are read, though not used
     place_world(work)
-    for i in range(1, n):
-        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+    place_links(model, q, work, LINK.size, dofs, DOF.size)
     for c in range(len(model.pieces)):
         put_wrenches(model, model.pieces[c], q, work, LINK.size, rows)
         put_panel(model, model.pieces[c], J, part(work, dofs), DOF.size, rows)

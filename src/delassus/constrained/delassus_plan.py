@@ -84,7 +84,8 @@ class Tree:
         self.parents = [int(parent) for parent in self.links["parent"]]
         self.ends, self.entry_records = find_ends(found)
         arrays = eliminate(found).arrays
-        self.others, self.supports, self.bare = (arrays[k] for k in ("others", "supports", "bare"))
+        self.turns = [arrays[k] for k in ("others", "stretches", "supports", "is_first", "bare")]
+        self.supports = arrays["supports"]
         self.free = {int(turn["link"]) for turn in self.supports if turn["is_free"]}
         self.chains: list[int] = []
         self.nodes = self._find_nodes()
@@ -344,9 +345,7 @@ class Plan:
         turn_of = {int(link): t for t, link in enumerate(self.tree.supports["link"])}
         integer = np.int64
         return (
-            self.tree.others,
-            self.tree.supports,
-            self.tree.bare,
+            *self.tree.turns,
             np.array(self.ends, END),
             np.array(self.tree.entry_records, ENTRY),
             np.array([turn_of.get(self.tree.parents[link], NONE) for link in turn_of], integer),

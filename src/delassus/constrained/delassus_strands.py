@@ -18,7 +18,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from .elimination import END, ENTRY, TURN
+from .elimination import END, ENTRY, STRETCH, TURN
 from .packed import DIMENSIONS, ROW_FIELDS, row_types
 
 
@@ -56,22 +56,21 @@ TILE = _record("panel", "other_panel", "count", "at", "turned")
 BASE = _record("panel", "place")
 BRANCH = _record("start", "rows")
 
-_FIELDS = ("others", "supports", "bare", "ends", "entries", "carriers", "chains", "strands")
-_FIELDS = (*_FIELDS, "nodes", "runs", "lifts", "omegas", "knots", "tiles", "places", "bases")
-_FIELDS = (*_FIELDS, "branches", "fillers", "extents")
+_FIELDS = ("others", "stretches", "supports", "is_first", "bare", "ends", "entries", "carriers")
+_FIELDS = (*_FIELDS, "chains", "strands", "nodes", "runs", "lifts", "omegas", "knots", "tiles")
+_FIELDS = (*_FIELDS, "places", "bases", "branches", "fillers", "extents")
 EXTENTS = ("slots", "entries", "omegas", "rows", "is_plain")
 
 
 class StrandArrays(namedtuple("StrandArrays", (*ROW_FIELDS, *_FIELDS))):
     """What kernels know of a model and of strands on it.
 
-    `others` and `supports` are links in the order of elimination, the latter those that carry ends,
-    and `bare` those of them that get no inertia from `others` (see `elimination`); `carriers` tells
-    for each of these which of them carries it. `chains` are the records of degrees of freedom from
-    each node to the world. `places` tells where each row is in the matrix, which has some more,
-    `fillers`, for strands that are not full, and all rows of a branch side by side. `extents`
-    counts slots, entries, inverse inertias and rows of the matrix, and tells whether these are the
-    rows of constraints, and each is on one strand only.
+    `others`, `stretches`, `supports`, `is_first` and `bare` tell the order of elimination (see
+    `elimination`); `carriers` tells for each of `supports` which of them carries it. `chains` are
+    the records of degrees of freedom from each node to the world. `places` tells where each row is
+    in the matrix, which has some more, `fillers`, for strands that are not full, and all rows of a
+    branch side by side. `extents` counts slots, entries, inverse inertias and rows of the matrix,
+    and tells whether these are the rows of constraints, and each is on one strand only.
     """
 
     __slots__ = ()
@@ -82,8 +81,9 @@ class StrandArrays(namedtuple("StrandArrays", (*ROW_FIELDS, *_FIELDS))):
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
         integer = np.dtype(np.int64)
-        own = (TURN, TURN, integer, END, ENTRY, integer, integer, STRAND, NODE, RUN, LIFT, OMEGA)
-        return (*row_types(real), *own, KNOT, TILE, integer, BASE, BRANCH, integer, integer)
+        own = (STRETCH, STRETCH, TURN, integer, integer, END, ENTRY, integer, integer, STRAND)
+        own = (*own, NODE, RUN, LIFT, OMEGA, KNOT, TILE, integer, BASE, BRANCH)
+        return (*row_types(real), *own, integer, integer)
 
 
 class KnottedArrays(StrandArrays):

@@ -124,7 +124,7 @@ def factor_links(model, geometry, weights, factor, work):
             at, dof = turn.link * LINK.size, dofs + model.links[turn.link].v * DOF.size
             factorize_root(at, work, dof)
         elif turn.neighbours == 0:
-            articulate(model, turn, False, work, dofs)
+            articulate(model, turn.link, False, work, dofs)
         else:
             articulate_coupled(model, turn, pulls, blocks, work, dofs)
     write_factor(model, factor, rows, pulls, work, dofs)

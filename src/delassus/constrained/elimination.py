@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import heapq
 from collections import namedtuple
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -30,10 +31,12 @@ def _record(*names: str) -> np.dtype:
     return np.dtype([(name, np.int64) for name in names], align=True)
 
 
-# A link whose joint is eliminated: whether it is the first to reach its parent, whether it is a
-# free body in the world that nothing is coupled with, which of those it is that carry links without
-# ends (or NONE), and what it is coupled with by then.
-TURN = _record("link", "is_first", "is_free", "carrier", "first_neighbour", "neighbours")
+# Links that are eliminated one after the other, from the one with the last number to the one with
+# the first, and the number of the turn of the last.
+STRETCH = _record("last", "first", "turn")
+# A link whose joint is eliminated: whether it is a free body in the world that nothing is coupled
+# with, which of those it is that carry links without ends (or NONE), and what it is coupled with.
+TURN = _record("link", "is_free", "carrier", "first_neighbour", "neighbours")
 # A degree of freedom of such a link, but for a free body's, as an iteration meets it: its number k,
 # the how manieth of the joint's it is, and what its link is coupled with. The rest are places in
 # work memory: its record; the records of links whose motion it starts from and gives; those whose
@@ -45,9 +48,13 @@ STEP = _record(
     "add_to_all",
 )  # fmt: skip
 # Where a piece pulls. At frames: the link, where the wrench is in a row's record, and its sign. At
-# joints, AT_JOINTS: by some entries. Ends of a piece follow each other. What an end pulls is added
-# to what is at a link: the same, or the world if it is the first there.
-END = _record("link", "piece", "wrench", "sign", "add", "first_entry", "entry_count")
+# joints, AT_JOINTS: by some entries. Ends of a piece follow each other. Rows start from one and are
+# so many. Places in work memory: the record of the link; the one that this end's pull is added to,
+# which is the world's for the first end at a link; and in that of rows, the first row's wrench.
+END = _record(
+    "link", "piece", "wrench", "sign", "row", "count", "at", "add", "place", "first_entry",
+    "entry_count",
+)  # fmt: skip
 AT_JOINTS = -1
 # The pull of a joint coordinate at the joint's own link, or at its parent with the opposite sign.
 ENTRY = _record("dof", "link", "sign", "term")
@@ -58,22 +65,27 @@ COUPLE = _record("end", "other", "block")
 # joint's degrees of freedom at it are kept, and the blocks with all neighbours that come after it.
 NEIGHBOUR = _record("link", "block", "to_block", "is_turned", "pull", "first_block", "others")
 IS_PARENT, NONE = -1, -2
+# How many steps before it a link is best not among the children of.
+_APART = 3
 
 
-_FIELDS = ("others", "supports", "ends", "piece_ends", "entries", "couples", "steps", "early")
-_FIELDS = (*_FIELDS, "followed", "bare", "neighbours", "fill", "counts")
+_FIELDS = ("others", "stretches", "supports", "is_first", "ends", "piece_ends", "entries")
+_FIELDS = (*_FIELDS, "couples", "steps", "free", "early", "followed", "bare", "neighbours")
+_FIELDS = (*_FIELDS, "fill", "counts")
 
 
 class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))):
     """What kernels know of a model and of constraints that are eliminated joint by joint.
 
-    `others` and then `supports` are the links in the order of elimination, the latter those that
-    carry ends; `steps` are the latter's degrees of freedom in that order. `piece_ends` is where the
-    ends of a piece start. `early` are links without ends that are neighbours of one. `followed` are
-    links whose motion is asked for: those with ends, those that carry `others`, and free bodies.
-    `bare` are links with ends that carry others with ends only: they have no inertia when `others`
-    are eliminated. `fill` holds the numbers of blocks that a neighbour shares with those after it.
-    `counts` is how many blocks there are, pulls, and supports that carry `others`.
+    `others` and then `stretches` are the links in the order of elimination, the latter those that
+    carry ends: their turns are `supports`. `is_first` tells of each link whether it is the first to
+    reach its parent. `steps` are degrees of freedom of supports, each after those that it carries.
+    `piece_ends` is where the ends of a piece start. `early` are links without ends that are
+    neighbours of one. `followed` are links whose motion is asked for: those with ends, those that
+    carry `others`, and free bodies. `bare` are links with ends that carry others with ends only:
+    they have no inertia when `others` are eliminated. `fill` holds the numbers of blocks that a
+    neighbour shares with those after it. `counts` is how many blocks there are, pulls, and supports
+    that carry `others`.
     """
 
     __slots__ = ()
@@ -83,9 +95,8 @@ class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
         integer = np.dtype(np.int64)
-        own = (TURN, TURN, END, integer, ENTRY, COUPLE, STEP, integer, integer, integer)
-        own = (*own, NEIGHBOUR, integer, integer)
-        return (*row_types(real), *own)
+        own = (STRETCH, STRETCH, TURN, integer, END, integer, ENTRY, COUPLE, STEP)
+        return (*row_types(real), *own, *[integer] * 4, NEIGHBOUR, integer, integer)
 
 
 class Elimination(NamedTuple):
@@ -134,17 +145,12 @@ def eliminate(found: Paths) -> Elimination:
     carriers = {int(links[i]["parent"]) for i in order[:split]} & carrying
     number = {i: t for t, i in enumerate(sorted(carriers))}
     turns, neighbour_records, fill = [], [], []
-    pulls, touched = 0, set()  # links that have an inertia
-    for t, i in enumerate(order):
-        if t == split:
-            touched |= pulled
+    pulls = 0
+    for i in order[split:]:
         parent = int(links[i]["parent"])
-        others = sorted(neighbours.get(i, ()), key=turn_of.__getitem__)
-        is_first = parent not in touched
-        touched.add(parent)
+        others = sorted(neighbours[i], key=turn_of.__getitem__)
         is_free = not others and floats(found.arrays, readable[i])
-        carrier = number.get(i, NONE)
-        turns.append((i, is_first, is_free, carrier, len(neighbour_records), len(others)))
+        turns.append((i, is_free, number.get(i, NONE), len(neighbour_records), len(others)))
         for k, j in enumerate(others):
             to, is_turned = NONE, False
             if j == parent:
@@ -156,19 +162,22 @@ def eliminate(found: Paths) -> Elimination:
             neighbour_records.append(record)
             fill += after
             pulls += int(links[i]["nv"])
-    free = {i for i, _, is_free, *_ in turns[split:] if is_free}
+    free = [i for i, is_free, *_ in turns if is_free]
     early = {j for own in neighbours.values() for j in own}
     integer = np.int64
     arrays = (
-        np.array(turns[:split], TURN),
-        np.array(turns[split:], TURN),
+        np.array(_stretches(order[:split]), STRETCH),
+        np.array(_stretches(order[split:]), STRETCH),
+        np.array(turns, TURN),
+        _first_to_reach(links["parent"], order[:split], order[split:], pulled),
         np.array(ends, END),
         np.searchsorted([end[1] for end in ends], range(len(found.records) + 1)).astype(integer),
         np.array(entries, ENTRY),
         np.array(couple_records, COUPLE),
-        np.array(_steps(links, turns[split:], pulled, early), STEP),
+        np.array(_steps(links, _apart(links["parent"], turns), pulled, early), STEP),
+        np.array(free, integer),
         np.array(sorted(early - pulled), integer),
-        np.array(sorted(carriers | pulled | free), integer),
+        np.array(sorted(carriers.union(pulled, free)), integer),
         np.array([i for i in sorted(pulled - carriers) if links[i]["has_children"]], integer),
         np.array(neighbour_records, NEIGHBOUR),
         np.array(fill, integer),
@@ -179,10 +188,61 @@ def eliminate(found: Paths) -> Elimination:
     return Elimination(dict(zip(_FIELDS, arrays, strict=True)), sizes)
 
 
+def _stretches(order: list[int]) -> list[tuple[int, int, int]]:
+    """Parts of an order in which each link is the one before the last one's."""
+    starts = [t for t, i in enumerate(order) if t == 0 or order[t - 1] != i + 1]
+    return [(order[a], order[b - 1], a) for a, b in pairwise([*starts, len(order)])]
+
+
+def _first_to_reach(
+    parents: np.ndarray, others: list[int], supports: list[int], pulled: set[int]
+) -> np.ndarray:
+    """Whether each link is the first that gives its parent an inertia; ends have one by then."""
+    found, reached = np.zeros(len(parents), np.int64), set()
+    for order in (others, supports):
+        for i in order:
+            found[i] = parents[i] not in reached
+            reached.add(parents[i])
+        reached |= pulled
+    return found
+
+
+def _apart(parents: np.ndarray, turns: list[tuple]) -> list[tuple]:
+    """Turns in an order in which few wait for one of those just before.
+
+    Where links are coupled, the order of elimination stays.
+    """
+    if any(count > 0 for *_, count in turns):
+        return turns
+    own = {turn[0]: turn for turn in turns}
+    missing = dict.fromkeys(own, 0)
+    for i in own:
+        if parents[i] > 0:
+            missing[int(parents[i])] += 1
+    ready = [(-i, i) for i in own if missing[i] == 0]
+    heapq.heapify(ready)
+    order: list[int] = []
+    while ready:
+        just_reached = {parents[i] for i in order[-_APART:]}
+        held = []
+        while len(ready) > 1 and ready[0][1] in just_reached:
+            held.append(heapq.heappop(ready))
+        i = heapq.heappop(ready)[1]
+        for other in held:
+            heapq.heappush(ready, other)
+        order.append(i)
+        parent = int(parents[i])
+        if parent > 0:
+            missing[parent] -= 1
+            if missing[parent] == 0:
+                heapq.heappush(ready, (-parent, parent))
+    return [own[i] for i in order]
+
+
 def _steps(links: np.ndarray, turns: list, pulled: set[int], early: set[int]) -> list[tuple]:
     """Degrees of freedom as iterations meet them."""
     steps, reached = [], pulled | early
-    for i, _, is_free, _, *near in turns:
+    for i, is_free, _, *near in turns:
         parent, v, nv = (int(links[i][name]) for name in ("parent", "v", "nv"))
         if is_free:
             continue
@@ -209,7 +269,10 @@ def find_ends(found: Paths) -> tuple[list, list]:
     def put_end(link: int, c: int, wrench: int, sign: int, entries: tuple[int, int]) -> None:
         """An end at a link, unless that is the world."""
         if link > 0:
-            ends.append((link, c, wrench, sign, link if link in pulled else 0, *entries))
+            row, count = int(found.records[c]["row"]), int(found.records[c]["count"])
+            at, place = link * LINK.size, row * ROW.size + wrench
+            add = at if link in pulled else 0
+            ends.append((link, c, wrench, sign, row, count, at, add, place, *entries))
             pulled.add(link)
 
     for c, piece in enumerate(found.records):

@@ -13,7 +13,7 @@ from ..dynamics.links import (
     composite_times,
     external_wrench,
     move_link,
-    place_and_span,
+    place_links,
     rigid_inertia,
     start_at_rest,
 )
@@ -67,8 +67,7 @@ def put_equations(model, q, v, tau, external_forces, with_error, M, force, J, ro
     clear(M, nv * (nv + MARGIN))  # entries between runs are read, though not used
     start_at_rest(work, (-model.gravity[0], -model.gravity[1], -model.gravity[2]))
     place_world(work)
-    for i in range(1, n):
-        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+    place_links(model, q, work, LINK.size, dofs, DOF.size)
     for i in range(1, n):
         move_link(model.links[i], i, v, work, LINK.size, dofs, DOF.size)
     for c in range(len(model.pieces)):

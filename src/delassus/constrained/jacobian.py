@@ -14,7 +14,7 @@ from ..dynamics.links import (
     PLACEMENT,
     SUBSPACE,
     move_link,
-    place_and_span,
+    place_links,
     start_at_rest,
 )
 from ..spatial.vectors import dot, get3, put3, put9, subtract
@@ -39,8 +39,8 @@ def evaluate_rows(model, q, v, J, velocity, drift, error, work):
     rows = part(work, dofs + nv * DOF.size)
     start_at_rest(work, (0.0, 0.0, 0.0))
     place_world(work)
-    for i in range(1, n):
-        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+    place_links(model, q, work, LINK.size, dofs, DOF.size)
+    for i in range(1, len(model.links)):
         move_link(model.links[i], i, v, work, LINK.size, dofs, DOF.size)
     for c in range(len(model.pieces)):
         put_rows(model, model.pieces[c], q, v, True, work, LINK.size, rows)

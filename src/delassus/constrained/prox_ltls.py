@@ -25,7 +25,7 @@ from ..spatial.vectors import (
     scale,
 )
 from .augmented import AugmentedArrays, Tree
-from .caba_iterations import CONTRADICTION, NEAR
+from .caba_iterations import CONTRADICTION, FAR
 from .equations import DOF, LINK, put_equations
 from .kkt import (
     MARGIN,
@@ -228,7 +228,7 @@ def iterate(
     residual = length(blocks, x, whole)
     gradient = gradient_length(model, J, x, g, whole)
     left = select(gradient <= goal, residual, none)
-    contradicts = presume(left > CONTRADICTION * start + NEAR * goal, False)
+    contradicts = presume(left > CONTRADICTION * start + FAR * goal, False)
     if any_true(contradicts):
         take_back(model, tree, contradicts, own_count, weights, forces, r, x, change, rest, J, N, D)
     info[INFO.start] = start

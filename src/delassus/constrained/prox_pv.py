@@ -167,12 +167,13 @@ def eliminate(model, q, v, tau, rows, whole, external_forces, of_rows, records, 
     for t in range(len(model.ends)):
         add_pull(model, model.ends[t], x, records, work, dofs)
     eliminate_others(model, tau, work, dofs)
-    for t in range(len(model.supports)):
-        turn = model.supports[t]
-        if turn.is_free:
-            eliminate_free(model.links[turn.link], turn.link * LINK.size, tau, work, dofs)
-        else:
-            eliminate_joint(model, turn.link, turn.is_first, tau, work, dofs)
+    for t in range(len(model.stretches)):
+        stretch = model.stretches[t]
+        for i in range(stretch.last, stretch.first - 1, -1):
+            if model.supports[stretch.turn + (stretch.last - i)].is_free:
+                eliminate_free(model.links[i], i * LINK.size, tau, work, dofs)
+            else:
+                eliminate_joint(model, i, model.is_first[i], tau, work, dofs)
     clear_world(work)
 
 

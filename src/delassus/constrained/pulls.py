@@ -42,7 +42,7 @@ PULL = slots(own_n=3, f=3, n=3)
 def wrench(model, end, r, rows, work, dofs):
     """Moment about the tree's origin, and force, of row r at an end, but for the end's sign."""
     if end.wrench != AT_JOINTS:
-        at = (model.pieces[end.piece].row + r) * ROW.size + end.wrench
+        at = end.place + r * ROW.size
         return get3(rows, at), get3(rows, at + 3)
     n, f = joint_wrench(model, end, end.first_entry, r, rows, work, dofs)
     for t in range(end.first_entry + 1, end.first_entry + end.entry_count):
@@ -72,53 +72,51 @@ def joint_wrench(model, end, t, r, rows, work, dofs):
 @function
 def pull(model, end, x, rows, work, dofs):
     """Moment and force of all rows of a piece at an end, by x each."""
-    piece = model.pieces[end.piece]
     n, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if end.wrench != AT_JOINTS:
-        at = piece.row * ROW.size + end.wrench
-        for r in range(piece.row, piece.row + piece.count):
+        at = end.place
+        for r in range(end.row, end.row + end.count):
             n = add_scaled(n, x[r], get3(rows, at))
             f = add_scaled(f, x[r], get3(rows, at + 3))
             at = at + ROW.size
         if end.sign < 0:
             n, f = scale(-1.0, n), scale(-1.0, f)
     else:
-        for r in range(piece.count):
+        for r in range(end.count):
             n_row, f_row = wrench(model, end, r, rows, work, dofs)
-            n = add_scaled(n, x[piece.row + r], n_row)
-            f = add_scaled(f, x[piece.row + r], f_row)
+            n = add_scaled(n, x[end.row + r], n_row)
+            f = add_scaled(f, x[end.row + r], f_row)
     return n, f
 
 
 @function
 def add_motion(model, end, angular, linear, velocity, rows, work, dofs):
     """Add to the motions of a piece's rows that of an end."""
-    piece = model.pieces[end.piece]
     if end.wrench != AT_JOINTS:
         if end.sign < 0:
             angular, linear = scale(-1.0, angular), scale(-1.0, linear)
-        at = piece.row * ROW.size + end.wrench
-        for r in range(piece.row, piece.row + piece.count):
+        at = end.place
+        for r in range(end.row, end.row + end.count):
             x = dot(get3(rows, at), angular)
             velocity[r] = velocity[r] + (x + dot(get3(rows, at + 3), linear))
             at = at + ROW.size
     else:
-        for r in range(piece.count):
+        for r in range(end.count):
             n, f = wrench(model, end, r, rows, work, dofs)
-            x = velocity[piece.row + r] + dot(n, angular)
-            velocity[piece.row + r] = x + dot(f, linear)
+            x = velocity[end.row + r] + dot(n, angular)
+            velocity[end.row + r] = x + dot(f, linear)
 
 
 @function
 def stiffen(model, end, weights, rows, work, dofs):
     """Add the springs of an end to its link's inertia."""
-    at, piece = end.link * LINK.size, model.pieces[end.piece]
+    at = end.at
     p = get3(work, at + LINK.p)
     A, H, M = get6(work, at + INERTIA.A), get9(work, at + INERTIA.H), get6(work, at + INERTIA.M)
-    for r in range(piece.count):
+    for r in range(end.count):
         n, f = wrench(model, end, r, rows, work, dofs)
         n = subtract_cross(n, p, f)
-        x = -weights[piece.row + r]
+        x = -weights[end.row + r]
         n_x, f_x = scale(x, n), scale(x, f)
         A, H, M = outer_update(A, n, n_x), outer_update9(H, n, f_x), outer_update(M, f, f_x)
     put6(work, at + INERTIA.A, A)
@@ -136,15 +134,11 @@ def subtract_cross(n, p, f):
 def couple(model, tie, weights, blocks, rows, work, dofs):
     """Add the springs between two ends of a piece to the block of their links."""
     end, other = model.ends[tie.end], model.ends[tie.other]
-    piece = model.pieces[end.piece]
-    p, p_other = (
-        get3(work, end.link * LINK.size + LINK.p),
-        get3(work, other.link * LINK.size + LINK.p),
-    )
-    for r in range(piece.count):
+    p, p_other = get3(work, end.at + LINK.p), get3(work, other.at + LINK.p)
+    for r in range(end.count):
         n, f = wrench(model, end, r, rows, work, dofs)
         n_other, f_other = wrench(model, other, r, rows, work, dofs)
-        x = -(end.sign * other.sign) * weights[piece.row + r]
+        x = -(end.sign * other.sign) * weights[end.row + r]
         n, f = scale(x, subtract_cross(n, p, f)), scale(x, f)
         update_block(
             blocks, tie.block * BLOCK, n, f, subtract_cross(n_other, p_other, f_other), f_other

@@ -31,7 +31,7 @@ from ..spatial.vectors import (
 )
 from .articulated import keep_remainder, pass_remainder, project, put_rigid_body
 from .joints import joint_motion
-from .links import external_wrench, place_and_span
+from .links import external_wrench, place_links
 
 # A link's work memory: placement and articulated inertia; force f and moment n of the bias motion.
 LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3, n=3, f=3)
@@ -57,8 +57,7 @@ def aba(model, q, v, tau, external_forces, a, work):
     put3(work, MOTION.omega, (0.0, 0.0, 0.0))
     put3(work, MOTION.alpha, (0.0, 0.0, 0.0))
     put3(work, MOTION.a, (-model.gravity[0], -model.gravity[1], -model.gravity[2]))
-    for i in range(1, n):
-        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+    place_links(model, q, work, LINK.size, dofs, DOF.size)
     for i in range(1, n):
         bias_motion(model, i, v, work)
     put_rigid_bodies(model, external_forces, work)

@@ -23,7 +23,7 @@ from ..model.packed import ModelArrays
 from ..spatial.vectors import put3
 from .aba import DOF, LINK, MOTION, aba, accelerate, eliminate_joint, pass_force
 from .articulated import put_rigid_body
-from .links import place_and_span
+from .links import place_links
 from .rnea_products import rnea_jvp, rnea_vjp
 
 _put_acceleration = aba.function
@@ -89,8 +89,7 @@ def inverse_mass_product(model, q, x, product, work):
     """M(q)^-1 x"""
     n = len(model.links)
     dofs = n * LINK.size
-    for i in range(1, n):
-        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+    place_links(model, q, work, LINK.size, dofs, DOF.size)
     for i in range(1, n):
         put_rigid_body(model.links[i], i * LINK.size, work)
     start_without_force(model, work)

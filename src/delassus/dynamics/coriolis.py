@@ -33,7 +33,7 @@ from ..spatial.vectors import (
     rotate_back,
     scale,
 )
-from .links import composite_times, place_and_span, rigid_inertia
+from .links import composite_times, place_links, rigid_inertia
 
 # A link's work memory: placement, inertia and Coriolis operator of its subtree, velocity.
 LINK = slots(R=9, p=3, I=6, h=3, B=9, l=3, omega=3, u=3)
@@ -54,8 +54,8 @@ def coriolis(model, q, v, C, work):
     dofs = n * LINK.size
     put3(work, LINK.omega, (0.0, 0.0, 0.0))
     put3(work, LINK.u, (0.0, 0.0, 0.0))
-    for i in range(1, n):
-        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+    place_links(model, q, work, LINK.size, dofs, DOF.size)
+    for i in range(1, len(model.links)):
         move_link(model.links[i], i, v, work, dofs)
         put_operator(model.links[i], i * LINK.size, work)
     for i in range(n - 1, 0, -1):

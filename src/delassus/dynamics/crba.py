@@ -12,7 +12,7 @@ from ..compile import function, kernel, slots
 from ..model.model import Model
 from ..model.packed import ModelArrays
 from ..spatial.vectors import add, add6, dot, get3, get6, get9, put3, put6
-from .links import composite_times, place_and_span, rigid_inertia
+from .links import composite_times, place_links, rigid_inertia
 
 # A link's work memory: placement, then inertia of its subtree. A degree of freedom's: its column S.
 LINK = slots(R=9, p=3, I=6, h=3)
@@ -40,8 +40,7 @@ def crba(model, q, M, work):
 def composite_inertias(model, q, work, dofs):
     """Motion subspaces, and the inertia of each link's subtree about the tree's origin."""
     n = len(model.links)
-    for i in range(1, n):
-        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+    place_links(model, q, work, LINK.size, dofs, DOF.size)
     for i in range(1, n):
         at = i * LINK.size
         R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)

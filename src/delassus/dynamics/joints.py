@@ -9,22 +9,40 @@ from ..spatial.vectors import add, add_scaled, compose, get3, get9, put3, rotate
 
 
 @function
+def turns(link):
+    """Whether a joint turns its link about one axis."""
+    return link.kind == REVOLUTE or link.kind == HELICAL or link.kind == PLANAR
+
+
+@function
+def joint_angle(link, q):
+    """Sine and cosine of the angle by which a joint turns its link about one axis."""
+    return sincos(q[link.q + 2 if link.kind == PLANAR else link.q])
+
+
+@function
 def joint_placement(link, q):
     """Rotation and position of a link in its parent's axes."""
+    s, c = 0.0 * q[link.q], 0.0 * q[link.q]
+    if turns(link):
+        s, c = joint_angle(link, q)
+    return turned_placement(link, q, s, c)
+
+
+@function
+def turned_placement(link, q, s, c):
+    """The same where sine and cosine are known of the angle that the joint turns by, if it does."""
     R = get9(link.rotation, 0)
     p = get3(link.position, 0)
     i = link.q
     if link.kind == REVOLUTE:
-        s, c = sincos(q[i])
         R = turn_about_z(R, s, c)
     elif link.kind == PRISMATIC:
         p = add_scaled(p, q[i], (R[2], R[5], R[8]))
     elif link.kind == HELICAL:
-        s, c = sincos(q[i])
         p = add_scaled(p, link.pitch * q[i], (R[2], R[5], R[8]))
         R = turn_about_z(R, s, c)
     elif link.kind == PLANAR:
-        s, c = sincos(q[i + 2])
         p = add_scaled(add_scaled(p, q[i], (R[0], R[3], R[6])), q[i + 1], (R[1], R[4], R[7]))
         R = turn_about_z(R, s, c)
     elif link.kind == SPHERICAL:

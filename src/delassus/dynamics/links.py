@@ -29,7 +29,7 @@ from ..spatial.vectors import (
     scale,
     symmetric_times,
 )
-from .joints import joint_placement
+from .joints import joint_angle, turned_placement, turns
 
 PLACEMENT = slots(R=9, p=3)
 SUBSPACE = slots(angular=3, linear=3)
@@ -39,11 +39,30 @@ MOVING = slots(before=PLACEMENT.size, omega=3, u=3, alpha=3, a=3)
 
 
 @function
-def place_link(model, i, q, work, size):
-    """Store and return rotation and position of link i."""
-    link = model.links[i]
+def place_links(model, q, work, size, dofs, dof_size):
+    """Placements of all links, and motion subspaces of their joints from `dofs` on.
+
+    Sines and cosines come first, as they need not wait for each other: they stand where the
+    subspace of their joint is to be.
+    """
+    n = len(model.links)
+    for i in range(1, n):
+        link = model.links[i]
+        if turns(link):
+            at = dofs + link.v * dof_size
+            work[at], work[at + 1] = joint_angle(link, q)
+    for i in range(1, n):
+        link = model.links[i]
+        at = dofs + link.v * dof_size
+        R, p = place_link(link, i, q, work[at], work[at + 1], work, size)
+        put_subspace(link, R, p, work, at, dof_size)
+
+
+@function
+def place_link(link, i, q, s, c, work, size):
+    """Store and return rotation and position of link i, whose joint turns by a known angle."""
     at, parent = i * size, link.parent * size
-    R, p = joint_placement(link, q)
+    R, p = turned_placement(link, q, s, c)
     if link.parent == 0:
         p = (0.0, 0.0, 0.0)
     else:
@@ -121,13 +140,6 @@ def moved_inertia(inertia, m, x):
         inertia[4] - h[1] * x[2],
         inertia[5] + (hx - h[2] * x[2]),
     )
-
-
-@function
-def place_and_span(model, i, q, work, size, dof, dof_size):
-    """Placement of link i, and the motion subspace of its joint from `dof` on."""
-    R, p = place_link(model, i, q, work, size)
-    put_subspace(model.links[i], R, p, work, dof + model.links[i].v * dof_size, dof_size)
 
 
 @function

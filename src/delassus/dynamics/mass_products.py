@@ -33,7 +33,7 @@ from ..spatial.vectors import (
     symmetric_times,
 )
 from .joints import joint_motion, joint_placement
-from .links import PLACEMENT, composite_times, place_and_span, rigid_inertia
+from .links import PLACEMENT, composite_times, place_links, rigid_inertia
 from .rnea import LINK, collect_force, rnea
 from .rnea_products import along
 
@@ -94,8 +94,7 @@ def mass_product_derivative(model, q, x, dq, work):
     dofs = n * MOVING.size
     put3(work, MOVING.alpha, (0.0, 0.0, 0.0))
     put3(work, MOVING.a, (0.0, 0.0, 0.0))
-    for i in range(1, n):
-        place_and_span(model, i, q, work, MOVING.size, dofs, DOF.size)
+    place_links(model, q, work, MOVING.size, dofs, DOF.size)
     for i in range(1, n):
         accelerate(model.links[i], i, x, work, dofs)
     for i in range(1, n):

@@ -31,7 +31,7 @@ from ..spatial.vectors import (
 )
 from .articulated import keep_remainder, pass_remainder, project, put_rigid_body
 from .cholesky import cholesky_inverse
-from .links import place_and_span
+from .links import place_links
 
 # A link's work memory: placement and articulated inertia. A degree of freedom's: projections of it.
 LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3)
@@ -58,8 +58,7 @@ def minverse(model, q, inverse, work):
     """M(q)^-1, both triangles"""
     n, nv = len(model.links), len(model.armature)
     dofs = n * LINK.size
-    for i in range(1, n):
-        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+    place_links(model, q, work, LINK.size, dofs, DOF.size)
     for i in range(1, n):
         put_rigid_body(model.links[i], i * LINK.size, work)
     for i in range(n - 1, 0, -1):

@@ -34,7 +34,7 @@ from .arguments import check_model
 from .kinematics import MOVING as LINK
 from .kinematics import accelerate_in_world, move_in_world, start_at_origin
 from .links import SUBSPACE as DOF
-from .links import place_and_span
+from .links import place_links
 
 # Mass, its first moments, its second moments xx, xy, yy, xz, yz, zz.
 PARAMETERS = 10
@@ -55,8 +55,8 @@ def regress(model, parameters, q, v, a, Y, work):
     dofs = len(model.links) * LINK.size
     wrenches = dofs + len(model.armature) * DOF.size
     start_at_rest(model, work)
+    place_links(model, q, work, LINK.size, dofs, DOF.size)
     for i in range(1, len(model.links)):
-        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
         move_in_world(model, i, v, work)
         accelerate_in_world(model, i, v, a, work)
         link = model.links[i]

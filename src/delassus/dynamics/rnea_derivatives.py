@@ -40,7 +40,7 @@ from ..spatial.vectors import (
     subtract,
 )
 from .coriolis import coriolis_operator
-from .links import composite_times, external_wrench, place_and_span, rigid_inertia, start_at_rest
+from .links import composite_times, external_wrench, place_links, rigid_inertia, start_at_rest
 from .variations import VARIATION, vary_motion
 
 # A link's work memory: placement and motion. Inertia, Coriolis operator and force of its subtree
@@ -76,8 +76,7 @@ def vary_links(model, q, v, a, work):
     n = len(model.links)
     dofs = n * LINK.size
     start_at_rest(work, (-model.gravity[0], -model.gravity[1], -model.gravity[2]))
-    for i in range(1, n):
-        place_and_span(model, i, q, work, LINK.size, dofs, DOF.size)
+    place_links(model, q, work, LINK.size, dofs, DOF.size)
     for i in range(1, n):
         vary_motion(model.links[i], i, v, a, work, LINK.size, dofs, DOF.size)
 

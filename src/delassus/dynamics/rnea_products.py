@@ -50,7 +50,7 @@ from .links import (
     composite_times,
     external_wrench,
     move_link,
-    place_and_span,
+    place_links,
     rigid_inertia,
     start_at_rest,
 )
@@ -84,8 +84,7 @@ def rnea_jvp(model, q, v, a, dq, dv, da, external_forces, dtau, work):
     put3(work, TANGENT.P, (0.0, 0.0, 0.0))
     put3(work, TANGENT.Q_angular, (0.0, 0.0, 0.0))
     put3(work, TANGENT.Q_linear, (0.0, 0.0, 0.0))
-    for i in range(1, n):
-        place_and_span(model, i, q, work, size, dofs, DOF.size)
+    place_links(model, q, work, size, dofs, DOF.size)
     for i in range(1, n):
         link = model.links[i]
         accelerate_link(link, i, v, a, work, size, dofs)
@@ -111,8 +110,7 @@ def rnea_vjp(model, q, v, a, w, external_forces, dq, dv, da, work):
     start_at_rest(work, (-model.gravity[0], -model.gravity[1], -model.gravity[2]))
     put3(work, ADJOINT.angular, (0.0, 0.0, 0.0))
     put3(work, ADJOINT.linear, (0.0, 0.0, 0.0))
-    for i in range(1, n):
-        place_and_span(model, i, q, work, size, dofs, DOF.size)
+    place_links(model, q, work, size, dofs, DOF.size)
     for i in range(1, n):
         link = model.links[i]
         accelerate_link(link, i, v, a, work, size, dofs)
