@@ -28,7 +28,7 @@ from ..spatial.vectors import (
     put9,
     rotate,
     rotate_back,
-    rotate_symmetric,
+    rotate_factored,
     scale,
     subtract,
     symmetric_times,
@@ -49,7 +49,8 @@ def put_rigid_body(link, at, work):
     The other links get theirs from their last child, the first that the backward sweep meets.
     """
     R = get9(work, at + LINK.R)
-    inertia = rotate_symmetric(R, get6(link.inertia, 0))
+    factor = link.inertia_factor
+    inertia = rotate_factored(R, get3(factor, 0), get3(factor, 3), factor[6])
     h = rotate(R, get3(link.moment, 0))
     put6(work, at + LINK.own_inertia, inertia)
     put3(work, at + LINK.own_h, h)

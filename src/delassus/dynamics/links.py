@@ -20,12 +20,11 @@ from ..spatial.vectors import (
     cross,
     dot,
     get3,
-    get6,
     get9,
     put3,
     put9,
     rotate,
-    rotate_symmetric,
+    rotate_factored,
     scale,
     symmetric_times,
 )
@@ -124,7 +123,8 @@ def put_rotations(work, at, size, x, y, z, p):
 @function
 def central_inertia(link, R):
     """Rotational inertia about the centre of mass, in world axes."""
-    return rotate_symmetric(R, get6(link.central_inertia, 0))
+    factor = link.central_factor
+    return rotate_factored(R, get3(factor, 0), get3(factor, 3), factor[6])
 
 
 @function

@@ -47,7 +47,8 @@ def link_type(real: np.dtype) -> np.dtype:
             ("subtree_mass", real),
             ("moment", real, (3,)),  # mass times centre of mass
             ("inertia", real, (6,)),  # about the link's origin
-            ("central_inertia", real, (6,)),  # about the centre of mass
+            ("inertia_factor", real, (7,)),  # the same as a sum that is cheap to turn
+            ("central_factor", real, (7,)),  # such a sum about the centre of mass
             ("center", real, (3,)),
             ("pitch", real),
             ("orientation", real, (9,)),  # of the body's own axes in the link's
@@ -161,7 +162,14 @@ def _fill_inertia(link, inertia, E: np.ndarray) -> None:
     link["center"] = center
     link["moment"] = inertia.mass * center
     link["inertia"] = (E.T @ inertia.about_origin() @ E)[np.triu_indices(3)]
-    link["central_inertia"] = (E.T @ inertia.matrix @ E)[np.triu_indices(3)]
+    link["inertia_factor"] = _factor(E.T @ inertia.about_origin() @ E)
+    link["central_factor"] = _factor(E.T @ inertia.matrix @ E)
+
+
+def _factor(A: np.ndarray) -> np.ndarray:
+    """x, y and d, for which A = x x^T + y y^T + d: by the principal axes, d the least moment."""
+    (d, *larger), axes = np.linalg.eigh(A)
+    return np.concatenate([*(np.sqrt(np.array(larger) - d) * axes[:, 1:]).T, [d]])
 
 
 def _branches(parents: np.ndarray) -> np.ndarray:

@@ -129,18 +129,16 @@ def symmetric_times(A, x):
 
 
 @function
-def rotate_symmetric(R, A):
-    """R A R^T for a symmetric A"""
-    x0, x1, x2 = symmetric_times(A, (R[0], R[1], R[2]))
-    y0, y1, y2 = symmetric_times(A, (R[3], R[4], R[5]))
-    z0, z1, z2 = symmetric_times(A, (R[6], R[7], R[8]))
+def rotate_factored(R, x, y, d):
+    """R A R^T for A = x x^T + y y^T + d"""
+    x, y = rotate(R, x), rotate(R, y)
     return (
-        x0 * R[0] + x1 * R[1] + x2 * R[2],
-        x0 * R[3] + x1 * R[4] + x2 * R[5],
-        x0 * R[6] + x1 * R[7] + x2 * R[8],
-        y0 * R[3] + y1 * R[4] + y2 * R[5],
-        y0 * R[6] + y1 * R[7] + y2 * R[8],
-        z0 * R[6] + z1 * R[7] + z2 * R[8],
+        d + x[0] * x[0] + y[0] * y[0],
+        x[0] * x[1] + y[0] * y[1],
+        x[0] * x[2] + y[0] * y[2],
+        d + x[1] * x[1] + y[1] * y[1],
+        x[1] * x[2] + y[1] * y[2],
+        d + x[2] * x[2] + y[2] * y[2],
     )
 
 
