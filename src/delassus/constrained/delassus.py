@@ -36,6 +36,7 @@ def delassus_matrix(
     *,
     method: str = AUTO,
     threads: int | None = None,
+    out: np.ndarray | None = None,
 ) -> np.ndarray:
     """J M^-1 J^T, (..., size, size): the accelerations of rows under unit forces along them.
 
@@ -45,7 +46,7 @@ def delassus_matrix(
     """
     cs = check_constraints(model, constraints)
     kernel = _MATRIX_KERNELS[_checked(method, DELASSUS_METHODS)]
-    return kernel(cs, (q,), None, threads)
+    return kernel(cs, (q,), out, threads)
 
 
 def delassus_inverse(
@@ -56,6 +57,7 @@ def delassus_inverse(
     *,
     method: str = AUTO,
     threads: int | None = None,
+    out: np.ndarray | None = None,
 ) -> np.ndarray:
     """(J M^-1 J^T + damping)^-1, (..., size, size): the damped operational-space inertia.
 
@@ -69,7 +71,7 @@ def delassus_inverse(
     name = _checked(method, DELASSUS_INVERSE_METHODS)
     if name in _SPRINGS:
         check_uncoupled(cs, name)
-    return _INVERSE_KERNELS[name](cs, (q, damping_of(cs, damping, q)), None, threads)
+    return _INVERSE_KERNELS[name](cs, (q, damping_of(cs, damping, q)), out, threads)
 
 
 def damping_of(cs: Constraints, damping, q) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..compile import FLOAT64, is_single_usable, is_symbolic
+from ..dynamics.arguments import deliver
 from ..errors import DataTypeError, ModelError, SettingError, ShapeError, UnknownNameError
 from ..model.model import Model
 from ..model.names import closest
@@ -108,6 +109,7 @@ def constrained_dynamics(
     desired: ArrayLike | None = None,
     warm_start: ArrayLike | None = None,
     threads: int | None = None,
+    out: ConstrainedSolution | tuple[np.ndarray, np.ndarray] | None = None,
 ) -> ConstrainedSolution:
     """a and multipliers with M a + b = tau + J^T multipliers and J a + dJ/dt v = a*.
 
@@ -116,9 +118,11 @@ def constrained_dynamics(
 
     `damping` is added to the diagonal of J M^-1 J^T, one number or one a row: small for few
     iterations, larger where the rows are nearly dependent. It does not change what is converged to.
-    `warm_start` are multipliers to start from.
+    `warm_start` are multipliers to start from. `out` is a solution for as many states that is no
+    longer needed, or a pair of arrays for accelerations and multipliers.
     """
-    if type(q) is np.ndarray and q.ndim == 1 and desired is warm_start is external_forces is None:
+    is_plain = desired is warm_start is external_forces is out is None
+    if is_plain and type(q) is np.ndarray and q.ndim == 1:
         # One state as before: what is asked is known to be right, and is there for the kernel.
         try:
             asked = constraints.requests[method, damping, tolerance, max_iterations]
@@ -132,7 +136,7 @@ def constrained_dynamics(
     cs = check_constraints(model, constraints)
     if method == "dense":
         tolerance = not_negative("tolerance", tolerance)
-        return _dense(cs, q, v, tau, external_forces, desired, tolerance)
+        return _dense(cs, q, v, tau, external_forces, desired, tolerance, out)
     if method != AUTO and method not in CONSTRAINED_METHODS:
         raise UnknownNameError(
             f"method must be 'auto' or one of {', '.join(map(repr, CONSTRAINED_METHODS))}, "
@@ -147,10 +151,25 @@ def constrained_dynamics(
     inputs = (q, v, tau, rows, whole)
     if external_forces is not None:
         inputs = (*inputs, external_forces)
-    a, multipliers, info = kernel(cs, inputs, None, threads, limits)
+    given = None if out is None else _arrays_of(out)
+    a, multipliers, info = kernel(cs, inputs, given, threads, limits)
     if np.ndim(damping) == 0 and desired is warm_start is None and is_number(a) and a.ndim == 1:
         _remember(cs, kernel, (method, damping, tolerance, max_iterations), rows, whole, *limits)
     return ConstrainedSolution(a, multipliers, info, tolerance)
+
+
+def _arrays_of(out) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The arrays of a solution, or two for one and what the solver tells."""
+    if isinstance(out, ConstrainedSolution):
+        return out.acceleration, out.multipliers, out._info
+    try:
+        acceleration, multipliers = out
+        return acceleration, multipliers, np.empty((*acceleration.shape[:-1], INFO.size))
+    except (TypeError, ValueError, AttributeError):
+        raise DataTypeError(
+            "out must be a ConstrainedSolution, or a pair of arrays for accelerations and "
+            f"multipliers, got {type(out).__name__}"
+        ) from None
 
 
 def _remember(cs: Constraints, kernel, key: tuple, *request) -> None:
@@ -241,7 +260,7 @@ def target_acceleration(cs: Constraints, q, v, desired) -> np.ndarray:
     return target
 
 
-def _dense(cs, q, v, tau, external_forces, desired, tolerance) -> ConstrainedSolution:
+def _dense(cs, q, v, tau, external_forces, desired, tolerance, out) -> ConstrainedSolution:
     if any(map(is_symbolic, (q, v, tau))):
         raise DataTypeError("method 'dense' takes no symbols")
     q, v, tau = (np.asarray(x, float) for x in (q, v, tau))
@@ -254,4 +273,5 @@ def _dense(cs, q, v, tau, external_forces, desired, tolerance) -> ConstrainedSol
     info = np.empty((*residual.shape, INFO.size))
     for name, x in told.items():
         info[..., getattr(INFO, name)] = x
-    return ConstrainedSolution(a, multipliers, info, np.inf)  # whatever is finite is the answer
+    found = deliver((a, multipliers, info), None if out is None else _arrays_of(out))
+    return ConstrainedSolution(*found, np.inf)  # whatever is finite is the answer

@@ -257,21 +257,32 @@ def kkt_factorization(
     damping: float | ArrayLike = 1e-6,
     *,
     threads: int | None = None,
+    out: KKTFactorization | None = None,
 ) -> KKTFactorization:
-    """The sparse factorisation of [[-damping, J], [J^T, M]], constraint rows before joints."""
+    """The sparse factorisation of [[-damping, J], [J^T, M]], constraint rows before joints.
+
+    `out` is one that is no longer needed, of the same constraints and of as many states.
+    """
     cs = check_constraints(model, constraints)
     count = np.shape(q)[0] if np.ndim(q) > 1 else None
     one = np.broadcast_to(per_row(cs, damping, "damping", None), (cs.size,)).astype(float)
     if np.any(one <= 0.0):
         raise SettingError("damping must be positive")
     rows = one if count is None else np.broadcast_to(one, (count, cs.size))
-    U, D = factor_kkt(cs, (q, zero_velocity(model, q), rows), None, threads)
+    given = None if out is None else (out.U, out.D)
+    U, D = factor_kkt(cs, (q, zero_velocity(model, q), rows), given, threads)
     return KKTFactorization(cs, U, D, rows)
 
 
-def tree_factorization(model: Model, matrix: ArrayLike, *, threads: int | None = None):
+def tree_factorization(
+    model: Model,
+    matrix: ArrayLike,
+    *,
+    threads: int | None = None,
+    out: tuple[np.ndarray, np.ndarray] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """U and D with matrix = U D U^T, for symmetric matrices with the pattern of the mass matrix.
 
     Entries between degrees of freedom of which neither carries the other are taken for zero.
     """
-    return factor_tree(check_model(model), (matrix,), None, threads)
+    return tuple(factor_tree(check_model(model), (matrix,), out, threads))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..dynamics.arguments import deliver
 from ..dynamics.crba import mass_matrix
 from ..dynamics.energy import kinetic_energy
 from ..errors import SettingError
@@ -37,6 +38,7 @@ def impact(
     *,
     restitution: float = 0.0,
     threads: int | None = None,
+    out: Impact | None = None,
 ) -> Impact:
     """v+ and the impulse with M (v+ - v) = J^T impulse and J v+ = -restitution J v.
 
@@ -52,4 +54,4 @@ def impact(
     impulse = times(transposed(push), x)
     after = np.asarray(v) + np.linalg.solve(transposed(L), x[..., None])[..., 0]
     loss = kinetic_energy(model, q, v, threads=threads) - kinetic_energy(model, q, after)
-    return Impact(after, impulse, loss)
+    return Impact(*deliver((after, impulse, loss), out))

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..dynamics.arguments import deliver
 from ..dynamics.rnea import inverse_dynamics
 from ..errors import ActuationError
 from ..model.joints import Free
@@ -43,6 +44,7 @@ def constrained_inverse_dynamics(
     actuated: Iterable[str] | None = None,
     tolerance: float = 1e-8,
     threads: int | None = None,
+    out: ConstrainedTorques | None = None,
 ) -> ConstrainedTorques:
     """tau and multipliers with M a + b = tau + J^T multipliers, tau zero at joints not actuated.
 
@@ -66,7 +68,8 @@ def constrained_inverse_dynamics(
         raise ActuationError(_message(model, missing, residual))
     tau = np.zeros_like(force)
     tau[..., driven] = x[..., : driven.size]
-    return ConstrainedTorques(tau, x[..., driven.size :], residual[()])
+    found = tau, x[..., driven.size :], residual[()]
+    return ConstrainedTorques(*deliver(found, out))
 
 
 def _driven(model: Model, actuated: Iterable[str] | None) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..compile import is_symbolic
-from ..errors import DataTypeError, UnknownNameError
+from ..errors import DataTypeError, ShapeError, UnknownNameError
 from ..model.model import Model
 from ..model.names import closest
 
@@ -38,6 +38,23 @@ def zero_velocity(model: Model, like: ArrayLike) -> np.ndarray:
 def as_number(result):
     """The number of a kernel that gives one a state; the array where there are many states."""
     return result[()] if isinstance(result, np.ndarray) else result
+
+
+def deliver(found: tuple, out) -> tuple:
+    """Results that no kernel wrote, in the arrays of `out` if there are such."""
+    if out is None:
+        return found
+    if len(out) != len(found):
+        raise ShapeError(f"out must hold {len(found)} arrays, got {len(out)}")
+    for given, x in zip(out, found, strict=True):
+        if not isinstance(given, np.ndarray):
+            raise DataTypeError(f"out must hold NumPy arrays, got {type(given).__name__}")
+        if given.shape != np.shape(x):
+            raise ShapeError(
+                f"an array of out must have the shape {np.shape(x)}, not {given.shape}"
+            )
+        given[...] = x
+    return tuple(out)
 
 
 def frame_and_reference(model: Model, frame: str, reference: str) -> np.ndarray:
