@@ -174,8 +174,9 @@ def tree_origin(model, root, q):
 def motion_at(work, at, p):
     """Angular and linear velocity, then acceleration, of a link at a point p."""
     omega, alpha = get3(work, at + MOVING.omega), get3(work, at + MOVING.alpha)
-    u = add_cross(get3(work, at + MOVING.u), omega, p)
-    a = add_cross(get3(work, at + MOVING.a), alpha, p)
+    u, a = get3(work, at + MOVING.u), get3(work, at + MOVING.a)
+    if at > 0:  # the world moves alike everywhere
+        u, a = add_cross(u, omega, p), add_cross(a, alpha, p)
     return omega, u, alpha, a
 
 
