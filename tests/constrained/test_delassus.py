@@ -8,12 +8,15 @@ from constrained.mechanisms import (
     CONTACTS,
     cassie,
     feet_and_hands,
+    four_bar,
     hanging,
     random_loops,
     repeated,
+    six_bar,
     standing,
     standing_cassie,
 )
+from delassus.constrained.delassus_diagonal_plan import DiagonalArrays
 from delassus.constrained.delassus_operator import BranchedInverse
 from delassus.constrained.delassus_strands import KINDS
 from trees import chain, random_states, random_tree, relative
@@ -129,6 +132,56 @@ COUPLED = {
     ),
 }
 ALL = {**ON_THE_WORLD, **COUPLED}
+
+
+def arm():
+    """An arm on a table: its hand and a joint before it."""
+    model = dl.robots.load("panda")
+    return dl.Constraints(model, [dl.Weld("panda_hand"), dl.Connect("panda_link4")])
+
+
+def universal(frame, other):
+    """Two pieces between the same frames."""
+    return dl.Closure(dl.Universal([1, 0, 0], [0, 1, 0]), frame, other)
+
+
+def pieces_and_trees():
+    """Constraints of two pieces, along a branch and between two trees, and one of a row."""
+    model = random_tree(3, 14, trees=0.2)
+    declared = [
+        universal("f13", "f2"),
+        dl.Connect("f4"),
+        universal("f9", "f0"),
+        universal("f5", "f6"),
+    ]
+    return dl.Constraints(model, [*declared, dl.Distance("f7", "f11", 1.0), dl.Weld("f12", "f3")])
+
+
+def crowded_chain():
+    """Constraints at many links of a chain, ties between some of them too."""
+    model = chain(24)
+    declared = [dl.Connect(f"b{i}") for i in range(12, 24)]
+    return dl.Constraints(model, [*declared, dl.Weld("b20", "b15"), universal("b23", "b3")])
+
+
+def crowded_foot():
+    """A foot that so much is asked of that the base answers, and a tie between feet besides."""
+    model = dl.robots.load("solo12")
+    feet = CONTACTS["solo12"][1]
+    declared = [dl.Connect(feet[0])] * 8 + [dl.Connect(feet[1])] * 4
+    return dl.Constraints(model, [*declared, dl.Connect(feet[0], feet[3]), dl.Weld(feet[1])])
+
+
+MORE = {
+    "four bar": lambda: dl.Constraints(four_bar()),
+    "four bar, universal": lambda: dl.Constraints(four_bar(closure=universal)),
+    "six bar": lambda: dl.Constraints(six_bar()),
+    "arm": arm,
+    "pieces and trees": pieces_and_trees,
+    "crowded chain": crowded_chain,
+    "crowded foot": crowded_foot,
+    "feet twice": lambda: repeated(standing("talos")),
+}
 
 
 def state(cs, seed=1, count=None):
@@ -333,6 +386,59 @@ def test_matrices_of_an_operator():
     assert "9 rows" in repr(op)
 
 
+def worst(blocks, cs, G):
+    """The largest error of diagonal blocks."""
+    assert len(blocks) == len(cs.slices)
+    return max(relative(b, G[..., s, s]) for b, s in zip(blocks, cs.slices, strict=True))
+
+
+@uncompiled
+@pytest.mark.parametrize("name", [*ALL, *MORE])
+def test_diagonal_blocks(name):
+    cs = {**ALL, **MORE}[name]()
+    for count in (None, 3):
+        q = state(cs, 9, count)
+        blocks = operator(cs, q).diagonal_blocks()
+        assert worst(blocks, cs, dense_matrix(cs, q)) < 1e-10
+        assert all(np.array_equal(block, block.swapaxes(-1, -2)) for block in blocks)
+
+
+@pytest.mark.parametrize("floating_base", [True, False])
+def test_diagonal_blocks_with_loops_of_a_robot(floating_base):
+    cs = standing_cassie() if floating_base else dl.Constraints(cassie(floating_base=False))
+    q = np.stack([hanging(cs.model), state(cs)])
+    assert worst(operator(cs, q).diagonal_blocks(), cs, dense_matrix(cs, q)) < 1e-10
+
+
+def test_diagonal_blocks_in_batches():
+    cs = crowded_chain()
+    q = state(cs, 10, 37)
+    op = operator(cs, q)
+    assert worst(op.diagonal_blocks(), cs, op.matrix()) < 1e-10
+    for i in (0, 36):
+        one = operator(cs, q[i]).diagonal_blocks()
+        assert (
+            max(relative(a, b[i]) for a, b in zip(one, op.diagonal_blocks(), strict=True)) < 1e-12
+        )
+    assert [block.shape for block in operator(cs, q[:0]).diagonal_blocks()][-2:] == [
+        (0, 6, 6),
+        (0, 4, 4),
+    ]
+    single = operator(cs, q.astype(np.float32), 1e-2).diagonal_blocks()
+    assert all(block.dtype == np.float32 for block in single)
+    assert worst(single, cs, op.matrix()) < 1e-3
+
+
+def test_links_answer_where_that_saves_arithmetic():
+    counts = {
+        name: len(make().pack(DiagonalArrays, np.dtype(float)).answers)
+        for name, make in {**ALL, **MORE}.items()
+    }
+    assert counts["solo12"] == counts["talos, feet and hands"] == counts["four bar"] == 0
+    assert counts["crowded chain"] > 5
+    assert counts["crowded foot"] > 1
+
+
 @pytest.mark.parametrize("name", ["talos, feet and hands", "two trees", "long limbs"])
 def test_the_inverse_in_branches(name):
     cs = ON_THE_WORLD[name]()
@@ -370,6 +476,7 @@ def test_no_rows():
         assert inverse(cs, np.stack([q, q]), 1e-3, method=method).shape == (2, 0, 0)
     op = operator(cs, q)
     assert op.multiply(np.zeros(0)).shape == op.solve(np.zeros(0)).shape == (0,)
+    assert op.diagonal_blocks() == []
 
 
 def test_unknown_methods():

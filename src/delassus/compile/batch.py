@@ -226,9 +226,7 @@ def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     width = cpu.lanes(dtype.itemsize)
     address = model.table(kernel.signature.model, dtype).address
     strides = np.array([x.shape[1] if len(x) == n else 0 for x in rows], np.int64)
-    addresses = np.array(
-        [x.__array_interface__["data"][0] if len(x) else 0 for x in rows], np.int64
-    )
+    addresses = np.array([_address(x) for x in rows], np.int64)
     staged = zip(kernel.signature.states, strides, strict=True)
     staged_size = sum(size for a, size in staged if a in kernel.signature.staged)
     size = (int(staged_size) + kernel.work(model.dimensions)) * width

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Signature:
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
 
-    @property
+    @cached_property
     def required(self) -> int:
         """How many inputs must be given; those after them may be left out, all together."""
         return sum(not a.optional for a in self.inputs)
@@ -46,12 +47,12 @@ class Signature:
         """The signature of a call that leaves out what may be left out."""
         return replace(self, inputs=self.inputs[: self.required])
 
-    @property
+    @cached_property
     def states(self) -> tuple[Argument, ...]:
         """The arguments that hold a row a state."""
         return self.inputs + self.outputs
 
-    @property
+    @cached_property
     def staged(self) -> tuple[Argument, ...]:
         """The outputs that are matrices.
 

@@ -15,6 +15,7 @@ from ..model.constraints import Constraint
 from ..model.model import Model
 from . import (
     augmented,
+    delassus_diagonal_plan,
     delassus_plan,
     delassus_sweeps,
     elimination,
@@ -44,6 +45,9 @@ class Baumgarte:
                 raise SettingError(f"{name} must be finite and not negative, got {x}")
 
 
+_MOST_REQUESTS = 100
+
+
 class Constraints(Tabulated):
     """Constraints on a model that hold together, `size` rows in the order they are given.
 
@@ -66,9 +70,8 @@ class Constraints(Tabulated):
             raise DataTypeError(
                 f"stabilization must be a Baumgarte, got {type(stabilization).__name__}"
             )
-        parts = [pieces.pieces(model, c) for c in self.declared]
-        self._parts = [piece for own in parts for piece in own]
-        counts = [sum(piece.count for piece in own) for own in parts]
+        self._parts = [pieces.pieces(model, c) for c in self.declared]
+        counts = [sum(piece.count for piece in own) for own in self._parts]
         ends = np.cumsum(counts, dtype=int)
         self.slices = tuple(
             slice(int(end - count), int(end)) for end, count in zip(ends, counts, strict=True)
@@ -84,6 +87,12 @@ class Constraints(Tabulated):
         return _PACKED[kind](packed.find_paths(self.model, self._parts, dtype))
 
     # --- at a state -------------------------------------------------------------------------------
+
+    def remember(self, key, request) -> None:
+        """Keep what solvers were asked for; of very many, only the last."""
+        if len(self.requests) > _MOST_REQUESTS:
+            self.requests.clear()
+        self.requests[key] = request
 
     def _evaluate(self, q, v, threads):
         v = zero_velocity(self.model, q) if v is None else v
@@ -149,6 +158,7 @@ _SIZES = (
     lambda found, known: delassus_plan.sizes(found),
     delassus_sweeps.sizes,
     lambda found, known: open_trees.early_sizes(found),
+    lambda found, known: delassus_diagonal_plan.sizes(found),
 )
 
 _PACKED = {
@@ -157,6 +167,7 @@ _PACKED = {
     elimination.ArticulatedArrays: elimination.pack_elimination,
     augmented.AugmentedArrays: augmented.pack_augmented,
     delassus_sweeps.OperatorArrays: delassus_sweeps.pack_operator,
+    delassus_diagonal_plan.DiagonalArrays: delassus_diagonal_plan.pack_diagonal,
     open_trees.OpenArrays: open_trees.pack_open,
     open_trees.EarlyArrays: open_trees.pack_early,
     **delassus_plan.PACKERS,

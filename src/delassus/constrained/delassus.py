@@ -79,9 +79,7 @@ def damping_of(cs: Constraints, damping, q) -> np.ndarray:
     is_plain = type(damping) is float and type(q) is np.ndarray and q.ndim == 1
     if is_plain and q.dtype is FLOAT64:
         if damping not in cs.requests:
-            if len(cs.requests) > 100:
-                cs.requests.clear()
-            cs.requests[damping] = np.full(cs.size, _positive(cs, damping, q))
+            cs.remember(damping, np.full(cs.size, _positive(cs, damping, q)))
         return cs.requests[damping]
     one = _positive(cs, damping, q)
     if one.ndim < 2:

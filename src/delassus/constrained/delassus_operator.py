@@ -11,6 +11,7 @@ from ..model.model import Model
 from .caba_osim import caba_osimf_branches
 from .constraints import Constraints
 from .delassus import check_uncoupled, damping_of, delassus_inverse, delassus_matrix
+from .delassus_diagonal import delassus_diagonal
 from .delassus_sweeps import factor_links, multiply_links, place_links, solve_links
 from .dynamics import check_constraints
 
@@ -84,9 +85,15 @@ class DelassusOperator:
         return delassus_inverse(cs.model, self._q, cs, self._damping, threads=self.threads)
 
     def diagonal_blocks(self) -> list[np.ndarray]:
-        """The block of G of each constraint as it was declared."""
-        G = self.matrix()
-        return [G[..., rows, rows] for rows in self.constraints.slices]
+        """The block of G of each constraint as it was declared, (..., rows, rows). O(n + m)."""
+        flat = delassus_diagonal(self.constraints, (self._loose,), None, self.threads)
+        blocks, at = [], 0
+        for rows in self.constraints.slices:
+            size = rows.stop - rows.start
+            block = flat[..., at : at + size * size]
+            blocks.append(block.reshape(*flat.shape[:-1], size, size))
+            at += size * size
+        return blocks
 
     def __repr__(self) -> str:
         return f"<DelassusOperator of {self.constraints!r}>"

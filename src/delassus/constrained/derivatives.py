@@ -43,9 +43,8 @@ from .dynamics import (
     check_constraints,
     fitting,
     iteration_limit,
-    rows_of,
+    request,
     state_count,
-    whole_request,
 )
 from .equations import system_memory
 from .jacobian import place_world
@@ -188,7 +187,7 @@ def constrained_dynamics_derivatives(
     other, what is left of them counts as constant.
     """
     cs = check_constraints(model, constraints)
-    rows, whole = rows_of(cs, damping, desired, None, state_count(q)), whole_request(cs, tolerance)
+    rows, whole = request(cs, damping, desired, None, tolerance, state_count(q))
     rows, whole = fitting(rows, 2, q, v, tau), fitting(whole, 1, q, v, tau)
     inputs = (q, v, tau, rows, whole)
     if external_forces is not None:

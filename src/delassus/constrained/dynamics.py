@@ -146,8 +146,8 @@ def constrained_dynamics(
     if method in _FOR_OPEN_TREES:
         check_open(cs, method)
     limits = iteration_limit(max_iterations if method != "pv-soft" else 1)
-    rows = rows_of(cs, damping, desired, warm_start, state_count(q))
-    rows, whole = fitting(rows, 2, q, v, tau), fitting(whole_request(cs, tolerance), 1, q, v, tau)
+    rows, whole = request(cs, damping, desired, warm_start, tolerance, state_count(q))
+    rows, whole = fitting(rows, 2, q, v, tau), fitting(whole, 1, q, v, tau)
     inputs = (q, v, tau, rows, whole)
     if external_forces is not None:
         inputs = (*inputs, external_forces)
@@ -175,9 +175,7 @@ def _arrays_of(out) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _remember(cs: Constraints, kernel, key: tuple, *request) -> None:
     """Keep what is asked of all rows alike, and where the kernel is that answers it."""
     if is_single_usable():
-        if len(cs.requests) > 100:
-            cs.requests.clear()
-        cs.requests[key] = kernel.single(), cs.prepare(kernel), *request
+        cs.remember(key, (kernel.single(), cs.prepare(kernel), *request))
 
 
 def _choice(q) -> str:
@@ -197,7 +195,9 @@ def fitting(x: np.ndarray, axes: int, *states) -> np.ndarray:
     if all(getattr(y, "dtype", None) == np.float32 for y in states):
         x = x.astype(np.float32)
     count = state_count(states[0])
-    return np.broadcast_to(x, (count, *x.shape)) if count is not None and x.ndim == axes else x
+    if count is None or x.ndim != axes:
+        return x
+    return np.ndarray((count, *x.shape), x.dtype, x, strides=(0, *x.strides))
 
 
 def check_constraints(model: Model, constraints) -> Constraints:
@@ -207,6 +207,20 @@ def check_constraints(model: Model, constraints) -> Constraints:
     if constraints.model is not model:
         raise ModelError("these constraints are those of another model")
     return constraints
+
+
+def request(
+    cs: Constraints, damping, desired, warm_start, tolerance, count: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """What is asked of each row and of all; the same numbers are not looked at twice."""
+    key = "request", damping, tolerance
+    is_plain = desired is warm_start is None and type(damping) is type(tolerance) is float
+    if is_plain and key in cs.requests:
+        return cs.requests[key]
+    found = rows_of(cs, damping, desired, warm_start, count), whole_request(cs, tolerance)
+    if is_plain:
+        cs.remember(key, found)
+    return found
 
 
 def rows_of(cs: Constraints, damping, desired, warm_start, count: int | None) -> np.ndarray:

@@ -114,10 +114,14 @@ ROWS = 3
 
 
 class Paths(NamedTuple):
-    """Pieces with numbers for their rows, and the path of each: weight and term by step."""
+    """Pieces with numbers for their rows, and the path of each: weight and term by step.
+
+    `groups` tells of each piece which of the declared constraints it is of.
+    """
 
     arrays: ModelArrays
     records: np.ndarray
+    groups: np.ndarray
     terms: np.ndarray
     code: np.ndarray
     constants: np.ndarray
@@ -129,9 +133,11 @@ class Paths(NamedTuple):
         return (*self.arrays, self.records, self.terms, self.code, self.constants)
 
 
-def find_paths(model: Model, parts: list[Piece], real: np.dtype) -> Paths:
+def find_paths(model: Model, declared: list[list[Piece]], real: np.dtype) -> Paths:
     """Everything that is known of the pieces one by one, in one precision."""
     arrays = model.pack(ModelArrays, real)
+    groups = [group for group, own in enumerate(declared) for _ in own]
+    parts = [part for own in declared for part in own]
     records = np.zeros(len(parts), piece_type(real))
     terms: list[tuple[int, int, float]] = []
     paths: list[dict[int, tuple[float, int]]] = []
@@ -153,7 +159,8 @@ def find_paths(model: Model, parts: list[Piece], real: np.dtype) -> Paths:
     programs = [part.program for part in parts if part.program is not None]
     code, constants, records["program"][records["kind"] == IMPLICIT] = concatenate(programs)
     terms = np.array(terms, term_type(real))
-    return Paths(arrays, records, terms, code, constants.astype(real), paths)
+    groups = np.array(groups, np.int64)
+    return Paths(arrays, records, groups, terms, code, constants.astype(real), paths)
 
 
 def pack(found: Paths) -> PathArrays:

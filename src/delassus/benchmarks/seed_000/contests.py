@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from timeit import Timer
@@ -65,7 +64,7 @@ class Contest:
             looped = own.first(_LOOP_STATES) if mode == BATCH else own
             calls = self.peers(peer, constraints)
             out = {name: np.zeros((*_lead(looped), *shape)) for name in calls}
-            timers = {name: self.own_timer(name, constraints, own, shape) for name in names}
+            timers = {name: self.own_timer(name, constraints, own) for name in names}
             timers |= self.peer_timers(calls, looped.for_peer(peer), out)
             counts = {name: own.q.size if name in names else looped.q.size for name in timers}
             times[mode] = {
@@ -123,15 +122,11 @@ class Contest:
             **vars(states),
         }  # fmt: skip
 
-    def own_timer(
-        self, method: str, constraints: Constraints, states: States, shape: tuple[int, ...]
-    ) -> Timer:
-        """A call of ours on one state or a batch, on one thread, to an array if it takes one."""
+    def own_timer(self, method: str, constraints: Constraints, states: States) -> Timer:
+        """A call of ours on one state, or on a batch by one thread into arrays that are there."""
         scope, more = self.scope(method, constraints, states), ""
         if states.q.ndim > 1:
-            more = ", threads=1"
-        if "out" in inspect.signature(scope["function"]).parameters:
-            scope["out"], more = np.empty((*_lead(states), *shape)), f"{more}, out=out"
+            scope["out"], more = eval(self.call(method), scope), ", threads=1, out=out"
         return Timer(self.call(method, more), timer=processor_clock(), globals=scope)
 
     def peer_timers(
