@@ -6,13 +6,6 @@ The public interface: everything that user code needs is a name of this module.
 from . import mujoco, robots
 from .compile import CacheWarning, OperationCount, operation_count, symbolic
 from .constrained.constraints import Baumgarte, Constraints
-from .constrained.delassus import (
-    DELASSUS_INVERSE_METHODS,
-    DELASSUS_METHODS,
-    delassus_inverse,
-    delassus_matrix,
-)
-from .constrained.delassus_operator import BranchedInverse, DelassusOperator
 from .constrained.derivatives import (
     ConstrainedDerivatives,
     constrained_dynamics_derivatives,
@@ -27,6 +20,13 @@ from .constrained.impacts import Impact, impact
 from .constrained.inverse import ConstrainedTorques, constrained_inverse_dynamics
 from .constrained.inverse_kinematics import inverse_kinematics
 from .constrained.loops import close_loops
+from .constrained.osim.matrices import (
+    DELASSUS_INVERSE_METHODS,
+    DELASSUS_METHODS,
+    delassus_inverse,
+    delassus_matrix,
+)
+from .constrained.osim.operator import BranchedInverse, DelassusOperator
 from .dynamics.aba import forward_dynamics
 from .dynamics.aba_derivatives import (
     ForwardDynamicsDerivatives,

@@ -16,9 +16,9 @@ from constrained.mechanisms import (
     standing,
     standing_cassie,
 )
-from delassus.constrained.delassus_diagonal_plan import DiagonalArrays
-from delassus.constrained.delassus_operator import BranchedInverse
-from delassus.constrained.delassus_strands import KINDS
+from delassus.constrained.osim.diagonal_plan import DiagonalArrays
+from delassus.constrained.osim.operator import BranchedInverse
+from delassus.constrained.osim.strands import KINDS
 from trees import chain, random_states, random_tree, relative
 
 METHODS = dl.DELASSUS_METHODS

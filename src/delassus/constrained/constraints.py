@@ -13,17 +13,9 @@ from ..dynamics.arguments import check_model, zero_velocity
 from ..errors import DataTypeError, ModelError, SettingError
 from ..model.constraints import Constraint
 from ..model.model import Model
-from . import (
-    augmented,
-    delassus_diagonal_plan,
-    delassus_plan,
-    delassus_sweeps,
-    elimination,
-    open_trees,
-    packed,
-    pieces,
-)
+from . import augmented, elimination, open_trees, packed, pieces
 from .jacobian import evaluate_rows
+from .osim import diagonal_plan, plan, sweeps
 
 
 @dataclass(frozen=True)
@@ -155,10 +147,10 @@ class _Dimensions(dict):
 
 _SIZES = (
     lambda found, known: elimination.eliminate(found).sizes,
-    lambda found, known: delassus_plan.sizes(found),
-    delassus_sweeps.sizes,
+    lambda found, known: plan.sizes(found),
+    sweeps.sizes,
     lambda found, known: open_trees.early_sizes(found),
-    lambda found, known: delassus_diagonal_plan.sizes(found),
+    lambda found, known: diagonal_plan.sizes(found),
 )
 
 _PACKED = {
@@ -166,11 +158,11 @@ _PACKED = {
     packed.ConstrainedArrays: packed.pack_meetings,
     elimination.ArticulatedArrays: elimination.pack_elimination,
     augmented.AugmentedArrays: augmented.pack_augmented,
-    delassus_sweeps.OperatorArrays: delassus_sweeps.pack_operator,
-    delassus_diagonal_plan.DiagonalArrays: delassus_diagonal_plan.pack_diagonal,
+    sweeps.OperatorArrays: sweeps.pack_operator,
+    diagonal_plan.DiagonalArrays: diagonal_plan.pack_diagonal,
     open_trees.OpenArrays: open_trees.pack_open,
     open_trees.EarlyArrays: open_trees.pack_early,
-    **delassus_plan.PACKERS,
+    **plan.PACKERS,
 }
 
 

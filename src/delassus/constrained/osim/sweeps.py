@@ -12,17 +12,17 @@ Only links that carry ends are kept, in two flat arrays a state: a geometry and 
 
 from __future__ import annotations
 
-from ..compile import clear, function, kernel, part, slots
-from ..dynamics.aba import DOF, LINK
-from ..dynamics.articulated import keep_remainder, pass_remainder, project
-from .articulated_rows import start_supports
-from .caba_iterations import CHANGE, add_motions, clear_world, move, pass_forces, put_pulls
-from .delassus_blocks import articulate, articulate_loose, place
-from .elimination import ArticulatedArrays, eliminate
-from .free_root import factorize_root
-from .packed import DIMENSIONS, Paths
-from .pulls import BLOCK, PULL, couple, hand_on, loosen_neighbours, pull_neighbours, stiffen
-from .rows import count_rows, rows_end, rows_work
+from ...compile import clear, function, kernel, part, slots
+from ...dynamics.aba import DOF, LINK
+from ...dynamics.articulated import keep_remainder, pass_remainder, project
+from ..articulated_rows import start_supports
+from ..caba_iterations import CHANGE, add_motions, clear_world, move, pass_forces, put_pulls
+from ..elimination import ArticulatedArrays, eliminate
+from ..free_root import factorize_root
+from ..packed import DIMENSIONS, Paths
+from ..pulls import BLOCK, PULL, couple, hand_on, loosen_neighbours, pull_neighbours, stiffen
+from ..rows import count_rows, rows_end, rows_work
+from .blocks import articulate, articulate_loose, place
 
 # A link's place and inertia with all that it carries and nothing pulls at; its place alone. They
 # stand together in the record of a link, from where the placement's rotation was.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compile import FLOAT64
-from ..errors import ModelError, SettingError, UnknownNameError
-from ..model.model import Model
-from ..model.names import closest
+from ...compile import FLOAT64
+from ...errors import ModelError, SettingError, UnknownNameError
+from ...model.model import Model
+from ...model.names import closest
+from ..constraints import Constraints
+from ..dynamics import AUTO, check_constraints, fitting, per_row, state_count
 from .caba_osim import caba_osim, caba_osimf, pv_osimf
-from .constraints import Constraints
-from .delassus_ltl import ltl_delassus, ltl_inverse
-from .dynamics import AUTO, check_constraints, fitting, per_row, state_count
+from .ltl import ltl_delassus, ltl_inverse
 from .pv_osim import efpa, pv_osim, pv_osim_inverse, pv_osimr
 
 _MATRIX_KERNELS = {"pv-osim": pv_osim, "pv-osimr": pv_osimr, "efpa": efpa, "ltl": ltl_delassus}

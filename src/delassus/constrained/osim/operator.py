@@ -7,13 +7,13 @@ import copy
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..model.model import Model
+from ...model.model import Model
+from ..constraints import Constraints
+from ..dynamics import check_constraints
 from .caba_osim import caba_osimf_branches
-from .constraints import Constraints
-from .delassus import check_uncoupled, damping_of, delassus_inverse, delassus_matrix
-from .delassus_diagonal import delassus_diagonal
-from .delassus_sweeps import factor_links, multiply_links, place_links, solve_links
-from .dynamics import check_constraints
+from .diagonal import delassus_diagonal
+from .matrices import check_uncoupled, damping_of, delassus_inverse, delassus_matrix
+from .sweeps import factor_links, multiply_links, place_links, solve_links
 
 
 class DelassusOperator:

@@ -18,8 +18,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from .elimination import END, ENTRY, STRETCH, TURN
-from .packed import DIMENSIONS, ROW_FIELDS, row_types
+from ..elimination import END, ENTRY, STRETCH, TURN
+from ..packed import DIMENSIONS, ROW_FIELDS, row_types
 
 
 def _record(*names: str) -> np.dtype:

@@ -6,15 +6,15 @@ Carpentier, Budhiraja and Mansard, Proximal and Sparse Resolution of Constrained
 
 from __future__ import annotations
 
-from ..compile import clear, function, kernel, part, slots
-from ..dynamics.links import composite_times, place_links, rigid_inertia
-from ..spatial.vectors import dot, get3, get6, get9, put3, put6
-from .delassus_inversion import invert
-from .delassus_rows import put_wrenches
-from .jacobian import place_world, put_panel
-from .kkt import MARGIN, add_to_delassus, eliminate_steps, extents, factorize_tree
-from .packed import ConstrainedArrays
-from .rows import count_rows, rows_end, rows_work
+from ...compile import clear, function, kernel, part, slots
+from ...dynamics.links import composite_times, place_links, rigid_inertia
+from ...spatial.vectors import dot, get3, get6, get9, put3, put6
+from ..jacobian import place_world, put_panel
+from ..kkt import MARGIN, add_to_delassus, eliminate_steps, extents, factorize_tree
+from ..packed import ConstrainedArrays
+from ..rows import count_rows, rows_end, rows_work
+from .inversion import invert
+from .wrenches import put_wrenches
 
 # A link's placement, and the inertia of its subtree.
 LINK = slots(R=9, p=3, I=6, h=3)

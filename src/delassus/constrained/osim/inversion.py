@@ -7,15 +7,15 @@ blocks of three by three stay in registers.
 
 from __future__ import annotations
 
-from ..compile import function
-from ..spatial.vectors import dot, get3, put3
+from ...compile import function
+from ...spatial.vectors import dot, get3, put3
 
 WIDTH = 3
 
 
 @function
 def invert_damped(model, damping, G):
-    """Put (G + damping)^-1 in the place of G, a branch after the other (see `delassus_strands`).
+    """Put (G + damping)^-1 in the place of G, a branch after the other (see `strands`).
 
     Rows that fill up strands are a matrix of their own.
     """

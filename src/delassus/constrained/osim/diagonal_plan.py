@@ -10,7 +10,7 @@ that of the parent. A link that knows Omega answers all that is carried there, a
 further. To know it costs as much, each degree of freedom, as to carry some nine rows. So links know
 Omega where enough rows come from beyond, and the cost stays linear however long the way.
 
-Wrenches are carried by threes, as strands, which leave entries behind (see `delassus_strands`). All
+Wrenches are carried by threes, as strands, which leave entries behind (see `strands`). All
 entries of a strand stand side by side, and a block is the sum of the products of its group's.
 """
 
@@ -21,10 +21,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..dynamics.aba import DOF
-from .delassus_strands import KNOT, NONE, RUN, SIX, SLOT, WIDTH
-from .elimination import END, ENTRY, eliminate, find_ends
-from .packed import DIMENSIONS, ROW_FIELDS, Paths, row_types
+from ...dynamics.aba import DOF
+from ..elimination import END, ENTRY, eliminate, find_ends
+from ..packed import DIMENSIONS, ROW_FIELDS, Paths, row_types
+from .strands import KNOT, NONE, RUN, SIX, SLOT, WIDTH
 
 
 def _record(*names: str) -> np.dtype:

@@ -6,7 +6,7 @@ inversion lemma gives
 
     (J M^-1 J^T + damping)^-1 = W - W J M_W^-1 J^T W
 
-- caba_osim: Algorithm 5. Strands are tied where that saves arithmetic (see `delassus_strands`), not
+- caba_osim: Algorithm 5. Strands are tied where that saves arithmetic (see `strands`), not
   at all branching links.
 - caba_osimf: Sec. VI-B. A free base couples branches that are else apart: the inverse is a block
   for each branch, less a product of six columns.
@@ -16,10 +16,10 @@ inversion lemma gives
 
 from __future__ import annotations
 
-from ..compile import clear, function, kernel, part, sqrt
-from ..dynamics.aba import DOF, LINK
-from ..dynamics.articulated import INERTIA
-from ..spatial.vectors import (
+from ...compile import clear, function, kernel, part, sqrt
+from ...dynamics.aba import DOF, LINK
+from ...dynamics.articulated import INERTIA
+from ...spatial.vectors import (
     add_scaled,
     dot,
     get3,
@@ -32,7 +32,8 @@ from ..spatial.vectors import (
     put9,
     scale,
 )
-from .delassus_blocks import (
+from ..pulls import subtract_cross, wrench
+from .blocks import (
     articulate_loose,
     articulate_supports,
     fill_strand,
@@ -48,9 +49,8 @@ from .delassus_blocks import (
     strands_work,
     tie_knots,
 )
-from .delassus_inversion import get_block, invert, invert_damped
-from .delassus_strands import CHEAPEST, SIX, SPLIT, WIDTH, BranchArrays, ThriftyArrays
-from .pulls import subtract_cross, wrench
+from .inversion import get_block, invert, invert_damped
+from .strands import CHEAPEST, SIX, SPLIT, WIDTH, BranchArrays, ThriftyArrays
 
 # A free base's share: for each row six numbers, by strands; and a matrix of six by six.
 SQUARE = 36

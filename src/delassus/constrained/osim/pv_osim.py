@@ -16,10 +16,11 @@ blocks add up.
 
 from __future__ import annotations
 
-from ..compile import function, kernel
-from ..dynamics.aba import DOF, LINK
-from ..spatial.vectors import add_scaled, dot, get3, put3, scale
-from .delassus_blocks import (
+from ...compile import function, kernel
+from ...dynamics.aba import DOF, LINK
+from ...spatial.vectors import add_scaled, dot, get3, put3, scale
+from ..free_root import solve_root
+from .blocks import (
     OMEGA_SIZE,
     articulate_loose,
     articulate_supports,
@@ -35,8 +36,8 @@ from .delassus_blocks import (
     strands_work,
     tie_knots,
 )
-from .delassus_inversion import invert_damped
-from .delassus_strands import (
+from .inversion import invert_damped
+from .strands import (
     ALONGSIDE,
     ALWAYS,
     NEVER,
@@ -44,7 +45,6 @@ from .delassus_strands import (
     PropagatedArrays,
     StrandArrays,
 )
-from .free_root import solve_root
 
 
 @kernel(

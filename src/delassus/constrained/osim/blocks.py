@@ -5,7 +5,7 @@ as it arrives at a link, does along a degree of freedom of its joint: y = S^T k.
 for what carries the joint is k - U_k y / D. So Y takes articulated inertias and runs of wrenches
 only (Sathya, Bruyninckx, Decre and Pipeleers, Efficient constrained dynamics algorithms based on an
 equivalent LQR formulation using Gauss' principle of least constraint, 2024). See
-`delassus_strands` for what runs where, and for knots: there entries are the wrenches themselves in
+`strands` for what runs where, and for knots: there entries are the wrenches themselves in
 Y, and the motions that they give their node in place of Y D^-1.
 
 A free body in the world is solved with as a whole (see `free_root`), by six entries.
@@ -13,23 +13,23 @@ A free body in the world is solved with as a whole (see `free_root`), by six ent
 
 from __future__ import annotations
 
-from ..compile import clear, function, part
-from ..dynamics.aba import DOF, LINK
-from ..dynamics.articulated import (
+from ...compile import clear, function, part
+from ...dynamics.aba import DOF, LINK
+from ...dynamics.articulated import (
     keep_remainder,
     pass_remainder,
     project,
     put_rigid_body,
 )
-from ..dynamics.links import place_links
-from ..spatial.vectors import add_scaled, dot, get3, get6, put3, put6, scale
-from .articulated_rows import start_ends
-from .delassus_rows import put_wrenches
-from .delassus_strands import NONE, SLOT, WIDTH
-from .free_root import factorize_root
-from .jacobian import place_world
-from .pulls import wrench
-from .rows import rows_end, rows_work
+from ...dynamics.links import place_links
+from ...spatial.vectors import add_scaled, dot, get3, get6, put3, put6, scale
+from ..articulated_rows import start_ends
+from ..free_root import factorize_root
+from ..jacobian import place_world
+from ..pulls import wrench
+from ..rows import rows_end, rows_work
+from .strands import NONE, SLOT, WIDTH
+from .wrenches import put_wrenches
 
 OMEGA_SIZE = 36
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..compile import function, sqrt
-from ..compile.programs import implicit_registers, run_program
-from ..spatial.vectors import add, add_cross, cross, dot, get3, put3, rotate, scale, subtract
-from .pieces import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR
-from .rows import (
+from ...compile import function, sqrt
+from ...compile.programs import implicit_registers, run_program
+from ...spatial.vectors import add, add_cross, cross, dot, get3, put3, rotate, scale, subtract
+from ..pieces import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR
+from ..rows import (
     ROW,
     frame_position,
     frame_rotation,

@@ -5,7 +5,7 @@ moves the link by S D^-1 S^T k besides. So a block is a sum of products of S^T k
 world. Or the way ends at a link that knows how it moves under wrenches on itself, by Omega = P^T
 Omega' P + S D^-1 S^T from the parent's Omega': Wensing, Featherstone and Orin, A reduced-order
 recursive algorithm for the computation of the operational-space inertia matrix, 2012. A free body
-in the world knows the inverse of its articulated inertia. `delassus_diagonal_plan` tells what is
+in the world knows the inverse of its articulated inertia. `diagonal_plan` tells what is
 done where. Constraints between two links also cost the way from one to the other.
 
 The factor is read where it stands, as little of it is needed often.
@@ -13,10 +13,11 @@ The factor is read where it stands, as little of it is needed often.
 
 from __future__ import annotations
 
-from ..compile import clear, function, kernel, part
-from ..dynamics.aba import DOF, LINK
-from ..spatial.vectors import add, add6, get3, get6, put3, put6, scale
-from .delassus_blocks import (
+from ...compile import clear, function, kernel, part
+from ...dynamics.aba import DOF, LINK
+from ...spatial.vectors import add, add6, get3, get6, put3, put6, scale
+from ..pulls import wrench
+from .blocks import (
     OMEGA_SIZE,
     along,
     give_way,
@@ -25,11 +26,10 @@ from .delassus_blocks import (
     share_with_itself,
     tie_knots,
 )
-from .delassus_diagonal_plan import DiagonalArrays
-from .delassus_strands import SLOT, WIDTH
-from .delassus_sweeps import SUBSPACE, copy
-from .pulls import wrench
+from .diagonal_plan import DiagonalArrays
 from .pv_osim import propagate_inverse_inertia, put_inverse_of_root
+from .strands import SLOT, WIDTH
+from .sweeps import SUBSPACE, copy
 
 
 def _work(n: dict[str, int]) -> int:

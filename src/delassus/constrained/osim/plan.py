@@ -1,6 +1,6 @@
 """Plans of how strands run: made once from a tree and its constraints, read by kernels as arrays.
 
-See `delassus_strands` for what the words mean.
+See `strands` for what the words mean.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dynamics.aba import DOF
-from .delassus_strands import (
+from ...dynamics.aba import DOF
+from ..elimination import END, ENTRY, eliminate, find_ends
+from ..packed import Paths
+from .strands import (
     ALONGSIDE,
     ALWAYS,
     BASE,
@@ -32,8 +34,6 @@ from .delassus_strands import (
     TILE,
     WIDTH,
 )
-from .elimination import END, ENTRY, eliminate, find_ends
-from .packed import Paths
 
 
 def sizes(found: Paths) -> dict[str, int]:
