@@ -69,6 +69,22 @@ def start_inertia(link, at, work):
 
 
 @function
+def articulate(model, i, is_first, work, size, dofs, dof_size):
+    """Project the articulated inertia of link i through its joint, and give the parent the rest.
+
+    `is_first` tells that no other child has given it any.
+    """
+    link, at = model.links[i], i * size
+    for k in range(link.v + link.nv - 1, link.v - 1, -1):
+        dof = dofs + k * dof_size
+        moment = project(model, link, k, at, work, dof)
+        if k > link.v:
+            keep_remainder(at, moment, work, dof)
+        elif link.parent > 0:
+            pass_remainder(model, link, is_first, at, link.parent * size, moment, work, dof)
+
+
+@function
 def project(model, link, k, at, work, dof):
     """U = IA S and D = S^T U, armature included, of degree of freedom k.
 

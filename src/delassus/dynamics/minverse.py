@@ -29,7 +29,7 @@ from ..spatial.vectors import (
     put3,
     scale,
 )
-from .articulated import keep_remainder, pass_remainder, project, put_rigid_body
+from .articulated import articulate, put_rigid_body
 from .cholesky import cholesky_inverse
 from .links import place_links
 
@@ -62,23 +62,9 @@ def minverse(model, q, inverse, work):
     for i in range(1, n):
         put_rigid_body(model.links[i], i * LINK.size, work)
     for i in range(n - 1, 0, -1):
-        articulate(model, i, work, dofs)
+        articulate(model, i, model.links[i].is_last_child, work, LINK.size, dofs, DOF.size)
     rest = part(work, dofs + nv * DOF.size)
     respond_to_unit_forces(model, inverse, part(work, dofs), DOF.size, rest)
-
-
-@function
-def articulate(model, i, work, dofs):
-    """Project the articulated inertia of link i through its joint, and give the parent the rest."""
-    link, at = model.links[i], i * LINK.size
-    for k in range(link.v + link.nv - 1, link.v - 1, -1):
-        dof = dofs + k * DOF.size
-        moment = project(model, link, k, at, work, dof)
-        if k > link.v:
-            keep_remainder(at, moment, work, dof)
-        elif link.parent > 0:
-            parent = link.parent * LINK.size
-            pass_remainder(model, link, link.is_last_child, at, parent, moment, work, dof)
 
 
 @function

@@ -15,12 +15,7 @@ from __future__ import annotations
 
 from ...compile import clear, function, part
 from ...dynamics.aba import DOF, LINK
-from ...dynamics.articulated import (
-    keep_remainder,
-    pass_remainder,
-    project,
-    put_rigid_body,
-)
+from ...dynamics.articulated import articulate, put_rigid_body
 from ...dynamics.links import place_links
 from ...spatial.vectors import add_scaled, dot, get3, get6, put3, put6, scale
 from ..articulated_rows import start_ends
@@ -81,7 +76,7 @@ def articulate_loose(model, work, dofs):
     for t in range(len(model.others)):
         stretch = model.others[t]
         for i in range(stretch.last, stretch.first - 1, -1):
-            articulate(model, i, model.is_first[i], work, dofs)
+            articulate(model, i, model.is_first[i], work, LINK.size, dofs, DOF.size)
     start_ends(model, work)
 
 
@@ -94,24 +89,20 @@ def articulate_supports(model, work, dofs):
             if model.supports[stretch.turn + (stretch.last - i)].is_free:
                 factorize_root(i * LINK.size, work, dofs + model.links[i].v * DOF.size)
             else:
-                articulate(model, i, model.is_first[i], work, dofs)
-
-
-@function
-def articulate(model, i, is_first, work, dofs):
-    """Project the articulated inertia of link i through its joint, and give the parent the rest."""
-    link, at = model.links[i], i * LINK.size
-    for k in range(link.v + link.nv - 1, link.v - 1, -1):
-        dof = dofs + k * DOF.size
-        moment = project(model, link, k, at, work, dof)
-        if k > link.v:
-            keep_remainder(at, moment, work, dof)
-        elif link.parent > 0:
-            parent = link.parent * LINK.size
-            pass_remainder(model, link, is_first, at, parent, moment, work, dof)
+                articulate(model, i, model.is_first[i], work, LINK.size, dofs, DOF.size)
 
 
 # --- strands --------------------------------------------------------------------------------------
+
+
+@function
+def put_strands(model, q, rows, strands, Y, Z, work, dofs):
+    """Strands of all rows along the joints, and all that they take."""
+    place(model, q, rows, work, dofs)
+    articulate_loose(model, work, dofs)
+    articulate_supports(model, work, dofs)
+    start_strands(model, rows, strands, work, dofs)
+    run_strands(model, strands, Y, Z, work, dofs)
 
 
 @function

@@ -40,11 +40,11 @@ from .blocks import (
     place,
     put_inverse_inertias,
     put_matrix,
+    put_strands,
     put_symmetric,
     put_tiles,
     run_strands,
     share,
-    start_strands,
     strands_memory,
     strands_work,
     tie_knots,
@@ -67,15 +67,21 @@ def caba_osim(model, q, damping, inverse, work):
     """(J M^-1 J^T + damping)^-1 = W - W J M_W^-1 J^T W"""
     dofs = len(model.links) * LINK.size
     rows, strands, Y, Z, Omega, tiles, weights = strands_memory(model, work)
+    put_stiff_strands(model, q, damping, weights, rows, strands, Y, Z, work, dofs)
+    put_inverse_inertias(model, strands, Y, Z, Omega)
+    tie_knots(model, strands, Y, Z, Omega)
+    put_matrix(model, -1.0, Y, Z, tiles, inverse)
+    add_weights(model, weights, inverse)
+
+
+@function
+def put_stiff_strands(model, q, damping, weights, rows, strands, Y, Z, work, dofs):
+    """Strands of all rows along the joints of the robot with springs."""
     place(model, q, rows, work, dofs)
     articulate_loose(model, work, dofs)
     start_springs(model, damping, weights, rows, strands, work, dofs)
     articulate_supports(model, work, dofs)
     run_strands(model, strands, Y, Z, work, dofs)
-    put_inverse_inertias(model, strands, Y, Z, Omega)
-    tie_knots(model, strands, Y, Z, Omega)
-    put_matrix(model, -1.0, Y, Z, tiles, inverse)
-    add_weights(model, weights, inverse)
 
 
 @function
@@ -132,11 +138,7 @@ def caba_osimf_branches(model, q, damping, local, coupling, work):
     """Such that (J M^-1 J^T + damping)^-1 = local - coupling coupling^T; local has only blocks"""
     dofs = len(model.links) * LINK.size
     rows, strands, Y, Z, _, tiles, weights = strands_memory(model, work)
-    place(model, q, rows, work, dofs)
-    articulate_loose(model, work, dofs)
-    start_springs(model, damping, weights, rows, strands, work, dofs)
-    articulate_supports(model, work, dofs)
-    run_strands(model, strands, Y, Z, work, dofs)
+    put_stiff_strands(model, q, damping, weights, rows, strands, Y, Z, work, dofs)
     put_tiles(model, Y, Z, tiles)
     put_symmetric(model, -1.0, tiles, local)
     add_weights(model, weights, local)
@@ -166,11 +168,7 @@ def caba_osimf(model, q, damping, inverse, work):
     """(J M^-1 J^T + damping)^-1 = W - W (L_1 + K_1 H_1^-1 K_1^T) W"""
     dofs = len(model.links) * LINK.size
     rows, strands, Y, Z, _, tiles, weights = strands_memory(model, work)
-    place(model, q, rows, work, dofs)
-    articulate_loose(model, work, dofs)
-    start_springs(model, damping, weights, rows, strands, work, dofs)
-    articulate_supports(model, work, dofs)
-    run_strands(model, strands, Y, Z, work, dofs)
+    put_stiff_strands(model, q, damping, weights, rows, strands, Y, Z, work, dofs)
     put_tiles(model, Y, Z, tiles)
     K = part(weights, len(model.places))
     add_base(model, Y, Z, K, part(K, SIX * model.extents[3]), tiles)
@@ -201,11 +199,7 @@ def pv_osimf(model, q, damping, inverse, work):
     """(L + K H^-1 K^T)^-1 = L^-1 - L^-1 K (H + K^T L^-1 K)^-1 K^T L^-1, L = L_1 + damping"""
     dofs, size = len(model.links) * LINK.size, model.extents[3]
     rows, strands, Y, Z, _, tiles, base = strands_memory(model, work)
-    place(model, q, rows, work, dofs)
-    articulate_loose(model, work, dofs)
-    articulate_supports(model, work, dofs)
-    start_strands(model, rows, strands, work, dofs)
-    run_strands(model, strands, Y, Z, work, dofs)
+    put_strands(model, q, rows, strands, Y, Z, work, dofs)
     put_tiles(model, Y, Z, tiles)
     invert_damped(model, damping, tiles)
     if len(model.bases) > 0:

@@ -22,16 +22,12 @@ from ...spatial.vectors import add_scaled, dot, get3, put3, scale
 from ..free_root import solve_root
 from .blocks import (
     OMEGA_SIZE,
-    articulate_loose,
-    articulate_supports,
     motion,
-    place,
     put_inverse_inertias,
     put_matrix,
+    put_strands,
     put_symmetric,
     put_tiles,
-    run_strands,
-    start_strands,
     strands_memory,
     strands_work,
     tie_knots,
@@ -58,11 +54,7 @@ def pv_osim(model, q, G, work):
     """G = J M^-1 J^T"""
     dofs = len(model.links) * LINK.size
     rows, strands, Y, Z, _, tiles, _ = strands_memory(model, work)
-    place(model, q, rows, work, dofs)
-    articulate_loose(model, work, dofs)
-    articulate_supports(model, work, dofs)
-    start_strands(model, rows, strands, work, dofs)
-    run_strands(model, strands, Y, Z, work, dofs)
+    put_strands(model, q, rows, strands, Y, Z, work, dofs)
     put_matrix(model, 1.0, Y, Z, tiles, G)
 
 
@@ -77,11 +69,7 @@ def pv_osim_inverse(model, q, damping, inverse, work):
     """(J M^-1 J^T + damping)^-1, in blocks of constraints that anything couples"""
     dofs = len(model.links) * LINK.size
     rows, strands, Y, Z, _, tiles, _ = strands_memory(model, work)
-    place(model, q, rows, work, dofs)
-    articulate_loose(model, work, dofs)
-    articulate_supports(model, work, dofs)
-    start_strands(model, rows, strands, work, dofs)
-    run_strands(model, strands, Y, Z, work, dofs)
+    put_strands(model, q, rows, strands, Y, Z, work, dofs)
     put_tiles(model, Y, Z, tiles)
     invert_damped(model, damping, tiles)
     put_symmetric(model, 1.0, tiles, inverse)
@@ -98,11 +86,7 @@ def pv_osimr(model, q, G, work):
     """G = J M^-1 J^T"""
     dofs = len(model.links) * LINK.size
     rows, strands, Y, Z, Omega, tiles, _ = strands_memory(model, work)
-    place(model, q, rows, work, dofs)
-    articulate_loose(model, work, dofs)
-    articulate_supports(model, work, dofs)
-    start_strands(model, rows, strands, work, dofs)
-    run_strands(model, strands, Y, Z, work, dofs)
+    put_strands(model, q, rows, strands, Y, Z, work, dofs)
     put_inverse_inertias(model, strands, Y, Z, Omega)
     tie_knots(model, strands, Y, Z, Omega)
     put_matrix(model, 1.0, Y, Z, tiles, G)
@@ -119,11 +103,7 @@ def efpa(model, q, G, work):
     """G = J M^-1 J^T"""
     dofs = len(model.links) * LINK.size
     rows, strands, Y, Z, Omega, tiles, _ = strands_memory(model, work)
-    place(model, q, rows, work, dofs)
-    articulate_loose(model, work, dofs)
-    articulate_supports(model, work, dofs)
-    start_strands(model, rows, strands, work, dofs)
-    run_strands(model, strands, Y, Z, work, dofs)
+    put_strands(model, q, rows, strands, Y, Z, work, dofs)
     propagate_inverse_inertias(model, Omega, work, dofs)
     tie_knots(model, strands, Y, Z, Omega)
     put_matrix(model, 1.0, Y, Z, tiles, G)

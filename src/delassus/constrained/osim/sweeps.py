@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from ...compile import clear, function, kernel, part, slots
 from ...dynamics.aba import DOF, LINK
-from ...dynamics.articulated import keep_remainder, pass_remainder, project
+from ...dynamics.articulated import articulate, keep_remainder, pass_remainder, project
 from ..articulated_rows import start_supports
 from ..caba_iterations import CHANGE, add_motions, clear_world, move, pass_forces, put_pulls
 from ..elimination import ArticulatedArrays, eliminate
@@ -22,7 +22,7 @@ from ..free_root import factorize_root
 from ..packed import DIMENSIONS, Paths
 from ..pulls import BLOCK, PULL, couple, hand_on, loosen_neighbours, pull_neighbours, stiffen
 from ..rows import count_rows, rows_end, rows_work
-from .blocks import articulate, articulate_loose, place
+from .blocks import articulate_loose, place
 
 # A link's place and inertia with all that it carries and nothing pulls at; its place alone. They
 # stand together in the record of a link, from where the placement's rotation was.
@@ -124,7 +124,7 @@ def factor_links(model, geometry, weights, factor, work):
             at, dof = turn.link * LINK.size, dofs + model.links[turn.link].v * DOF.size
             factorize_root(at, work, dof)
         elif turn.neighbours == 0:
-            articulate(model, turn.link, False, work, dofs)
+            articulate(model, turn.link, False, work, LINK.size, dofs, DOF.size)
         else:
             articulate_coupled(model, turn, pulls, blocks, work, dofs)
     write_factor(model, factor, rows, pulls, work, dofs)
