@@ -63,7 +63,7 @@ def put_constraints(model, q, v, rows, whole, target, weights, forces, records, 
         at, request = t * ROW.size, t * REQUEST.size
         x = records[at + ROW.drift] - rows[request + REQUEST.desired]
         target[t] = x + kd * records[at + ROW.velocity] + kp * records[at + ROW.error]
-        weights[t] = 1.0 / rows[request + REQUEST.damping]
+        weights[t] = rows[request + REQUEST.weight]
         forces[t] = rows[request + REQUEST.start]
 
 

@@ -233,6 +233,7 @@ def rows_of(cs: Constraints, damping, desired, warm_start, count: int | None) ->
         result[..., k] = x
     if np.any(values[0] <= 0.0):
         raise SettingError("damping must be positive")
+    result[..., REQUEST.weight] = 1.0 / values[0]
     return result
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..compile import function, slots, sqrt
 
-# What is asked of each row: damping, acceleration, multiplier to start from. And of them all:
-# stabilisation, and where to stop.
-REQUEST = slots(damping=1, desired=1, start=1)
+# What is asked of each row: damping, acceleration, multiplier to start from, and 1 / damping. Then
+# what is asked of all: stabilisation, and where to stop.
+REQUEST = slots(damping=1, desired=1, start=1, weight=1)
 WHOLE = slots(kp=1, kd=1, tolerance=1)
 # What is told of the solution: the lengths of r and of J^T r, what the latter started from, and how
 # many iterations it took.
