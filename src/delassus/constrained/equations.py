@@ -115,13 +115,20 @@ def push_rigid_body(link, at, external_forces, work):
 @function
 def put_row(model, link, at, k, tau, M, force, work, dofs):
     """Row k of M up to the diagonal, and entry k of tau - b."""
-    pitch, dof = len(model.armature) + MARGIN, dofs + k * DOF.size
+    dof = dofs + k * DOF.size
     angular, linear = get3(work, dof + DOF.angular), get3(work, dof + DOF.linear)
     b = dot(angular, get3(work, at + LINK.n)) + dot(linear, get3(work, at + LINK.f))
     force[k] = tau[k] - b
-    n, f = composite_times(
-        get6(work, at + LINK.I), get3(work, at + LINK.h), link.subtree_mass, angular, linear
-    )
+    inertia, h = get6(work, at + LINK.I), get3(work, at + LINK.h)
+    put_mass_row(model, k, inertia, h, link.subtree_mass, M, work, dofs)
+
+
+@function
+def put_mass_row(model, k, inertia, h, mass, M, work, dofs):
+    """Row k of M up to the diagonal, from the inertia of all that k carries."""
+    pitch, dof = len(model.armature) + MARGIN, dofs + k * DOF.size
+    angular, linear = get3(work, dof + DOF.angular), get3(work, dof + DOF.linear)
+    n, f = composite_times(inertia, h, mass, angular, linear)
     M[k * pitch + k] = dot(angular, n) + dot(linear, f) + model.armature[k]
     last = model.dof_parent[k]
     while last >= 0:  # joints that carry k, a run of numbers at a time

@@ -7,8 +7,9 @@ Carpentier, Budhiraja and Mansard, Proximal and Sparse Resolution of Constrained
 from __future__ import annotations
 
 from ...compile import clear, function, kernel, part, slots
-from ...dynamics.links import composite_times, place_links, rigid_inertia
-from ...spatial.vectors import dot, get3, get6, get9, put3, put6
+from ...dynamics.links import place_links, rigid_inertia
+from ...spatial.vectors import get3, get6, get9, put3, put6
+from ..equations import DOF, put_mass_row
 from ..jacobian import place_world, put_panel
 from ..kkt import MARGIN, add_to_delassus, eliminate_steps, extents, factorize_tree
 from ..packed import ConstrainedArrays
@@ -18,7 +19,6 @@ from .wrenches import put_wrenches
 
 # A link's placement, and the inertia of its subtree.
 LINK = slots(R=9, p=3, I=6, h=3)
-DOF = slots(angular=3, linear=3)
 _SUMMED = 9  # I and h stand together
 
 
@@ -105,30 +105,12 @@ def put_mass_and_rows(model, q, M, J, rows, work, dofs):
     for i in range(n - 1, 0, -1):
         link = model.links[i]
         for k in range(link.v, link.v + link.nv):
-            put_mass_row(model, link, i * LINK.size, k, M, work, dofs)
+            inertia, h = get6(work, i * LINK.size + LINK.I), get3(work, i * LINK.size + LINK.h)
+            put_mass_row(model, k, inertia, h, link.subtree_mass, M, work, dofs)
         if link.parent > 0:
             at, parent = i * LINK.size + LINK.I, link.parent * LINK.size + LINK.I
             for t in range(_SUMMED):
                 work[parent + t] = work[parent + t] + work[at + t]
-
-
-@function
-def put_mass_row(model, link, at, k, M, work, dofs):
-    """Row k of M up to the diagonal."""
-    pitch, dof = len(model.armature) + MARGIN, dofs + k * DOF.size
-    angular, linear = get3(work, dof + DOF.angular), get3(work, dof + DOF.linear)
-    n, f = composite_times(
-        get6(work, at + LINK.I), get3(work, at + LINK.h), link.subtree_mass, angular, linear
-    )
-    M[k * pitch + k] = dot(angular, n) + dot(linear, f) + model.armature[k]
-    last = model.dof_parent[k]
-    while last >= 0:  # joints that carry k, a run of numbers at a time
-        first = model.chain_start[last]
-        for j in range(first, last + 1):
-            other = dofs + j * DOF.size
-            x = dot(get3(work, other + DOF.angular), n)
-            M[k * pitch + j] = x + dot(get3(work, other + DOF.linear), f)
-        last = model.dof_parent[first]
 
 
 @function
