@@ -8,6 +8,7 @@ A kernel `f(model, shared..., inputs..., outputs..., work)` gets
   that do not fill a block run through the same code with a stride of 0: all lanes hold the same
   state. Matrices are first written to work memory, lanes side by side, and then copied out from
   first to last: entries in the order of an algorithm would each wait for a cache line of their own.
+  While a block is worked on, memory is asked for what the next one reads.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ def _names(kernel_function, signature: Signature, dtype) -> dict:
         "overlaps": memory.overlaps,
         "clear": operations.clear,
         "copy_out": memory.copy_out,
+        "prefetch": memory.prefetch,
+        "ITEM_SIZE": dtype.itemsize,
         "part": operations.part,
         "state_view": memory.state_view,
         "work_memory": memory.work_memory,
@@ -98,6 +101,10 @@ def _batch_source(name: str, signature: Signature) -> str:
         prepare += f"    {a.name} = work\n    clear({a.name}, {sizes[a]})\n"
         prepare += f"    work = part(work, {sizes[a]})\n"
         flush += f"        copy_out({a.name}, {views[a]}, {sizes[a]})\n"
+    ahead = "".join(
+        f"        prefetch(addresses[{k}], ITEM_SIZE * strides[{k}], i + WIDTH, WIDTH)\n"
+        for k in range(len(signature.inputs))
+    )
     return (
         f"def {name}(header, {shared}addresses, strides, scratch, start, stop):\n"
         + _model_lines(signature)
@@ -105,7 +112,7 @@ def _batch_source(name: str, signature: Signature) -> str:
         "    i = start\n"
         "    while i < stop:\n"
         "        apart = 1 if i + WIDTH <= stop else 0\n"
-        f"        kernel(model, {shared}{passed}, work)\n{flush}"
+        f"{ahead}        kernel(model, {shared}{passed}, work)\n{flush}"
         "        i += WIDTH if apart == 1 else 1\n"
     )
 

@@ -24,6 +24,8 @@ from numba.np.arrayobj import populate_array
 
 from .lanes import INDEX, LANES, Lane, vector_type
 
+CACHE_LINE = 64  # bytes, or fewer than a line has
+
 
 class StateView(types.Type):
     """W states of an argument: the address of the first, and the distance between two of them."""
@@ -251,6 +253,32 @@ def state_view(typingctx, address, offset, stride, dtype):
         return proxy._getvalue()
 
     return view(types.int64, types.intp, types.intp, dtype), generate
+
+
+@intrinsic
+def _prefetch_line(typingctx, address):
+    """Ask for the cache line at an address, to read it soon."""
+
+    def generate(context, builder, sig, args):
+        pointer, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer, integer, integer, integer])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        for_reading, near, data = (ir.Constant(integer, x) for x in (0, 3, 1))
+        place = builder.inttoptr(args[0], pointer)
+        builder.call(function, [place, for_reading, near, data])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
+@register_jitable(forceinline=True)
+def prefetch(address, size, start, count):
+    """Ask for `count` states of an argument from `start` on, of so many bytes each."""
+    at = address + start * size
+    end = at + count * size
+    while at < end:
+        _prefetch_line(at)
+        at += CACHE_LINE
 
 
 @intrinsic

@@ -14,10 +14,10 @@ from ..dynamics.aba import (
     LINK,
     MOTION,
     accelerate,
-    bias_motion,
-    eliminate_joint,
+    bias_motions,
+    pass_forces,
 )
-from ..dynamics.articulated import start_inertia
+from ..dynamics.articulated import articulate, start_inertia
 from ..dynamics.links import MOVING, place_links, start_at_rest
 from ..spatial.vectors import (
     add_cross,
@@ -36,7 +36,6 @@ from .solver import REQUEST, WHOLE
 @function
 def move_links(model, q, v, work, dofs):
     """Where links are, and how they move where joints do not accelerate."""
-    n = len(model.links)
     rest = (-model.gravity[0], -model.gravity[1], -model.gravity[2])
     start_at_rest(work, rest)
     place_world(work)
@@ -44,8 +43,7 @@ def move_links(model, q, v, work, dofs):
     put3(work, MOTION.alpha, (0.0, 0.0, 0.0))
     put3(work, MOTION.a, rest)
     place_links(model, q, work, LINK.size, dofs, DOF.size)
-    for i in range(1, n):
-        bias_motion(model, i, v, work)
+    bias_motions(model, v, work)
 
 
 @function
@@ -98,10 +96,19 @@ def put_moving(at, work):
 @function
 def eliminate_others(model, tau, work, dofs):
     """Eliminate joints that carry no rows; then all links with ends have an inertia."""
+    articulate_others(model, work, dofs)
+    for t in range(len(model.others)):
+        stretch = model.others[t]
+        pass_forces(model, stretch.first, stretch.last, tau, work, dofs)
+
+
+@function
+def articulate_others(model, work, dofs):
+    """Articulated inertias of links that carry no end; then all with ends have an inertia."""
     for t in range(len(model.others)):
         stretch = model.others[t]
         for i in range(stretch.last, stretch.first - 1, -1):
-            eliminate_joint(model, i, model.is_first[i], tau, work, dofs)
+            articulate(model, i, model.is_first[i], work, LINK.size, dofs, DOF.size)
     start_ends(model, work)
 
 
@@ -127,5 +134,4 @@ def move_others(model, a, work, dofs):
     """Links that nothing pulls at follow those that carry them."""
     for t in range(len(model.others) - 1, -1, -1):
         stretch = model.others[t]
-        for i in range(stretch.first, stretch.last + 1):
-            accelerate(model, i, a, work, dofs)
+        accelerate(model, stretch.first, stretch.last, a, work, dofs)

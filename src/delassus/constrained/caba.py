@@ -20,30 +20,22 @@ Departs from the paper in these ways:
 from __future__ import annotations
 
 from ..compile import clear, function, kernel, part
-from ..dynamics.aba import (
-    DOF,
-    LINK,
-    eliminate_joint,
-    pass_force,
-    put_rigid_bodies,
-)
-from ..dynamics.articulated import keep_remainder, pass_remainder, project
+from ..dynamics.aba import DOF, LINK, put_rigid_bodies
+from ..dynamics.articulated import articulate
 from ..spatial.vectors import add, get3, put3
 from .articulated_rows import eliminate_others, move_links, put_constraints
-from .caba_iterations import iterate, keep_loose, loose_end, loose_work, put_accelerations
+from .caba_iterations import (
+    clear_world,
+    iterate,
+    keep_loose,
+    loose_end,
+    loose_work,
+    pass_forces,
+    put_accelerations,
+)
 from .elimination import ArticulatedArrays
 from .free_root import factorize_root
-from .pulls import (
-    BLOCK,
-    PULL,
-    couple,
-    hand_on,
-    loosen_neighbours,
-    pull,
-    pull_neighbours,
-    push_neighbours,
-    stiffen,
-)
+from .pulls import BLOCK, PULL, articulate_coupled, couple, pull, stiffen
 from .rows import count_rows, rows_end, rows_work
 from .solver import INPUTS, LIMITS, OUTPUTS
 
@@ -79,7 +71,7 @@ def caba(model, limits, q, v, tau, rows, whole, external_forces, a, multipliers,
     put_rigid_bodies(model, external_forces, work)
     for t in range(m):
         x[t] = weights[t] * target[t] - forces[t]
-    eliminate(model, tau, weights, x, loose, pulls, blocks, records, work, dofs)
+    eliminate(model, tau, weights, x, loose, pulls, blocks, joints, records, work, dofs)
     iterate(
         model, limits[0], tau, whole, target, weights, r, x, forces, loose, pulls, joints, records,
         info, work, dofs,
@@ -90,7 +82,7 @@ def caba(model, limits, q, v, tau, rows, whole, external_forces, a, multipliers,
 
 
 @function
-def eliminate(model, tau, weights, tension, loose, pulls, blocks, records, work, dofs):
+def eliminate(model, tau, weights, tension, loose, pulls, blocks, joints, records, work, dofs):
     """Eliminate all joints: first those that no constraint pulls at."""
     eliminate_others(model, tau, work, dofs)
     keep_loose(model, work, loose)
@@ -108,9 +100,12 @@ def eliminate(model, tau, weights, tension, loose, pulls, blocks, records, work,
             if turn.is_free:
                 factorize_root(i * LINK.size, work, dofs + model.links[i].v * DOF.size)
             elif turn.neighbours == 0:
-                eliminate_joint(model, i, model.is_first[i], tau, work, dofs)
+                articulate(model, i, model.is_first[i], work, LINK.size, dofs, DOF.size)
             else:
-                eliminate_coupled(model, turn, tau, pulls, blocks, work, dofs)
+                articulate_coupled(model, turn, model.is_first[i], pulls, blocks, work, dofs)
+    clear(joints, len(model.armature))
+    clear_world(work)
+    pass_forces(model, tau, True, pulls, joints, work, dofs)
 
 
 @function
@@ -120,23 +115,3 @@ def add_pull(model, end, x, records, work, dofs):
     n, f = pull(model, end, x, records, work, dofs)
     put3(work, at + LINK.n, add(get3(work, at + LINK.n), n))
     put3(work, at + LINK.f, add(get3(work, at + LINK.f), f))
-
-
-@function
-def eliminate_coupled(model, turn, tau, pulls, blocks, work, dofs):
-    """Eliminate the joint of a link that is coupled with others than its parent."""
-    link = model.links[turn.link]
-    at, parent = turn.link * LINK.size, link.parent * LINK.size
-    for k in range(link.v + link.nv - 1, link.v - 1, -1):
-        dof, step = dofs + k * DOF.size, k - link.v
-        moment = project(model, link, k, at, work, dof)
-        pull_neighbours(model, turn, dof, step, blocks, pulls, work)
-        pass_force(link, k, tau, at, parent, work, dof)
-        u_D = work[dof + DOF.u] * work[dof + DOF.D_inverse]
-        push_neighbours(model, turn, step, u_D, pulls, work)
-        loosen_neighbours(model, turn, moment, dof, step, blocks, pulls, work)
-        if k > link.v:
-            keep_remainder(at, moment, work, dof)
-        elif link.parent > 0:
-            pass_remainder(model, link, model.is_first[turn.link], at, parent, moment, work, dof)
-    hand_on(model, turn, blocks, work)

@@ -22,6 +22,7 @@ from ..spatial.vectors import (
     get3,
     get6,
     get9,
+    less_dot,
     put3,
     put6,
     put9,
@@ -74,7 +75,6 @@ def iterate(
     m = count_rows(model)
     none = 0.0 * whole[WHOLE.tolerance]
     one = 1.0 + none
-    clear_world(work)
     move(model, tau, True, True, pulls, joints, work, dofs)
     put_residuals(model, TOTAL.alpha, target, r, records, work, dofs)
     residual = tighten(model, one > none, none, weights, r, forces)
@@ -194,15 +194,15 @@ def respond(model, step, is_first, pulls, joints, work, dofs):
     """The acceleration of a degree of freedom, and that of its link."""
     dof = dofs + step.dof
     alpha, linear = get3(work, step.before + CHANGE.alpha), get3(work, step.before + CHANGE.a)
-    U_a = dot(get3(work, dof + DOF.U_angular), alpha)
-    U_a = U_a + dot(get3(work, dof + DOF.U_linear), linear)
+    u = work[dof + DOF.u]
     for t in range(step.first_neighbour, step.first_neighbour + step.neighbours):
         near = model.neighbours[t]
         place = (near.pull + step.nth) * PULL.size
         to = near.link * LINK.size
-        U_a = U_a + dot(get3(pulls, place + PULL.n), get3(work, to + CHANGE.alpha))
-        U_a = U_a + dot(get3(pulls, place + PULL.f), get3(work, to + CHANGE.a))
-    x = (work[dof + DOF.u] - U_a) * work[dof + DOF.D_inverse]
+        u = less_dot(u, get3(pulls, place + PULL.n), get3(work, to + CHANGE.alpha))
+        u = less_dot(u, get3(pulls, place + PULL.f), get3(work, to + CHANGE.a))
+    x = less_dot(u * work[dof + DOF.D_inverse], get3(work, dof + DOF.G_angular), alpha)
+    x = x - dot(get3(work, dof + DOF.G_linear), linear)
     joints[step.k] = x if is_first else joints[step.k] + x
     put3(work, step.at + CHANGE.alpha, add_scaled(alpha, x, get3(work, dof + DOF.angular)))
     put3(work, step.at + CHANGE.a, add_scaled(linear, x, get3(work, dof + DOF.linear)))
@@ -322,14 +322,15 @@ def pass_forces(model, tau, is_whole, pulls, joints, work, dofs):
         if is_whole:
             source, more = step.at, step.add_to_all
         n, f = get3(work, source + LINK.n), get3(work, source + LINK.f)
-        u = -dot(get3(work, dof + DOF.angular), n) - dot(get3(work, dof + DOF.linear), f)
+        u = 0.0
         if is_whole:
-            u = u + (tau[step.k] - model.armature[step.k] * joints[step.k])
+            u = tau[step.k] - model.armature[step.k] * joints[step.k]
+        u = less_dot(u, get3(work, dof + DOF.angular), n) - dot(get3(work, dof + DOF.linear), f)
         work[dof + DOF.u] = u
-        u_D = u * work[dof + DOF.D_inverse]
-        n = add_scaled(n, u_D, get3(work, dof + DOF.U_angular))
-        f = add_scaled(f, u_D, get3(work, dof + DOF.U_linear))
+        n = add_scaled(n, u, get3(work, dof + DOF.G_angular))
+        f = add_scaled(f, u, get3(work, dof + DOF.G_linear))
         if step.neighbours > 0:
+            u_D = u * work[dof + DOF.D_inverse]
             push_neighbours(model, step, step.nth, u_D, pulls, work)
         put3(work, step.to + LINK.n, add(n, get3(work, more + LINK.n)))
         put3(work, step.to + LINK.f, add(f, get3(work, more + LINK.f)))

@@ -22,7 +22,7 @@ import numpy as np
 from ..dynamics.aba import DOF, LINK
 from ..dynamics.links import floats
 from .packed import DIMENSIONS, ROW_FIELDS, Paths, row_types
-from .pieces import COUPLING
+from .pieces import CONNECT, COUPLING
 from .rows import ROW
 
 
@@ -50,10 +50,11 @@ STEP = _record(
 # Where a piece pulls. At frames: the link, where the wrench is in a row's record, and its sign. At
 # joints, AT_JOINTS: by some entries. Ends of a piece follow each other. Rows start from one and are
 # so many. Places in work memory: the record of the link; the one that this end's pull is added to,
-# which is the world's for the first end at a link; and in that of rows, the first row's wrench.
+# which is the world's for the first end at a link; and in that of rows, the first row's wrench. The
+# first few rows may push, the others only turn; those at a point push along the world's axes.
 END = _record(
-    "link", "piece", "wrench", "sign", "row", "count", "at", "add", "place", "first_entry",
-    "entry_count",
+    "link", "piece", "wrench", "sign", "row", "count", "pushes", "is_at_point", "at", "add",
+    "place", "first_entry", "entry_count",
 )  # fmt: skip
 AT_JOINTS = -1
 # The pull of a joint coordinate at the joint's own link, or at its parent with the opposite sign.
@@ -269,10 +270,11 @@ def find_ends(found: Paths) -> tuple[list, list]:
     def put_end(link: int, c: int, wrench: int, sign: int, entries: tuple[int, int]) -> None:
         """An end at a link, unless that is the world."""
         if link > 0:
-            row, count = int(found.records[c]["row"]), int(found.records[c]["count"])
+            row, *rest = (int(found.records[c][name]) for name in ("row", "count", "pushes"))
             at, place = link * LINK.size, row * ROW.size + wrench
             add = at if link in pulled else 0
-            ends.append((link, c, wrench, sign, row, count, at, add, place, *entries))
+            is_at_point = found.records[c]["kind"] == CONNECT
+            ends.append((link, c, wrench, sign, row, *rest, is_at_point, at, add, place, *entries))
             pulled.add(link)
 
     for c, piece in enumerate(found.records):

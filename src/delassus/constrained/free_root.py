@@ -11,7 +11,7 @@ from ..dynamics.aba import DOF
 from ..dynamics.articulated import INERTIA
 from ..spatial.vectors import dot, get3, get6, get9, put3
 
-_ROW = DOF.U_angular
+_ROW = DOF.G_angular
 
 
 @function

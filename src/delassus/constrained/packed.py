@@ -11,7 +11,7 @@ from ..compile.programs import concatenate
 from ..errors import ModelError
 from ..model.model import Model
 from ..model.packed import ModelArrays
-from .pieces import COUPLING, IMPLICIT, Piece
+from .pieces import COUPLING, IMPLICIT, PERPENDICULAR, Piece
 
 
 def piece_type(real: np.dtype) -> np.dtype:
@@ -21,6 +21,8 @@ def piece_type(real: np.dtype) -> np.dtype:
             ("kind", np.int64),
             ("row", np.int64),  # the first of its rows
             ("count", np.int64),  # of its rows
+            ("pushes", np.int64),  # how many of them have a force; those without come last
+            ("is_plain", np.int64),  # whether the basis is the first rows of the identity
             ("block", np.int64),  # the first of its rows where each piece has a multiple of three
             ("height", np.int64),  # of its rows there
             ("path", np.int64),  # the first of its steps
@@ -179,8 +181,13 @@ def _fill(record, part: Piece) -> None:
     """What a piece's record says without the model."""
     for name in ("kind", "count", "measure", "axis", "other_axis", "rest"):
         record[name] = getattr(part, name)
+    record["pushes"] = 0 if part.kind == PERPENDICULAR else part.count
     if part.basis is not None:
         record["basis"][: part.basis.size] = part.basis.ravel()
+        record["pushes"] = np.flatnonzero(part.basis[:, :3].any(axis=1)).max(initial=-1) + 1
+        record["is_plain"] = part.count in (3, 6) and np.array_equal(
+            part.basis, np.eye(6)[: part.count]
+        )
     if part.program is not None:
         record["to_bias"] = part.program.to_bias
         record["to_end"] = len(part.program.instructions)

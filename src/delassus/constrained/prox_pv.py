@@ -30,9 +30,10 @@ from ..dynamics.aba import (
     LINK,
     MOTION,
     accelerate,
-    eliminate_joint,
+    pass_forces,
     put_rigid_bodies,
 )
+from ..dynamics.articulated import articulate
 from ..dynamics.links import floats
 from ..spatial.vectors import add_scaled, get3, put3, scale, subtract
 from .articulated_rows import eliminate_others, move_links, move_others, put_constraints
@@ -173,7 +174,8 @@ def eliminate(model, q, v, tau, rows, whole, external_forces, of_rows, records, 
             if model.supports[stretch.turn + (stretch.last - i)].is_free:
                 eliminate_free(model.links[i], i * LINK.size, tau, work, dofs)
             else:
-                eliminate_joint(model, i, model.is_first[i], tau, work, dofs)
+                articulate(model, i, model.is_first[i], work, LINK.size, dofs, DOF.size)
+                pass_forces(model, i, i, tau, work, dofs)
     clear_world(work)
 
 
@@ -191,7 +193,7 @@ def eliminate_free(link, at, tau, work, dofs):
     for j in range(1, 6):
         x = work[u + j * DOF.size]
         for i in range(j):
-            x = x - work[dof + j * DOF.size + DOF.U_angular + i] * work[u + i * DOF.size]
+            x = x - work[dof + j * DOF.size + DOF.G_angular + i] * work[u + i * DOF.size]
         work[u + j * DOF.size] = x
 
 
@@ -241,11 +243,11 @@ def go_down(model, c, g, r, Y, records, work, dofs):
         y = add_scaled(add_scaled(scale(s[0], n0), s[1], n1), s[2], n2)
         y = add_scaled(add_scaled(add_scaled(y, w[0], f0), w[1], f1), w[2], f2)
         put3(Y, piece.panel + place * piece.height + g, y)
-        y = scale(-work[dof + DOF.D_inverse], y)
-        s, w = get3(work, dof + DOF.U_angular), get3(work, dof + DOF.U_linear)
+        rest = add_scaled(rest, work[dof + DOF.u] * work[dof + DOF.D_inverse], y)
+        s = scale(-1.0, get3(work, dof + DOF.G_angular))
+        w = scale(-1.0, get3(work, dof + DOF.G_linear))
         n0, n1, n2 = add_scaled(n0, s[0], y), add_scaled(n1, s[1], y), add_scaled(n2, s[2], y)
         f0, f1, f2 = add_scaled(f0, w[0], y), add_scaled(f1, w[1], y), add_scaled(f2, w[2], y)
-        rest = add_scaled(rest, -work[dof + DOF.u], y)
         k = model.dof_parent[k]
     if is_free:
         at = piece.panel + (piece.length - 1) * piece.height + g  # of the joint's first
@@ -287,7 +289,7 @@ def reduce_free(rest, at, height, Y, work, dof):
     for j in range(6):
         y = get3(Y, at - j * height)
         for i in range(j):
-            factor = work[dof + j * DOF.size + DOF.U_angular + i]
+            factor = work[dof + j * DOF.size + DOF.G_angular + i]
             y = add_scaled(y, -factor, get3(Y, at - i * height))
         put3(Y, at - j * height, y)
         one = dof + j * DOF.size
@@ -372,14 +374,14 @@ def roll_out(model, a, work, dofs):
         if turn.is_free:
             accelerate_free(model.links[turn.link].v, turn.link * LINK.size, a, work, dofs)
         else:
-            accelerate(model, turn.link, a, work, dofs)
+            accelerate(model, turn.link, turn.link, a, work, dofs)
 
 
 @function
 def accelerate_free(v, at, a, work, dofs):
     """The motion of a free body: L^-T D^-1 u"""
     dof = dofs + v * DOF.size
-    row = dof + DOF.U_angular
+    row = dof + DOF.G_angular
     b, c, d = row + DOF.size, row + 2 * DOF.size, row + 3 * DOF.size
     e, g = row + 4 * DOF.size, row + 5 * DOF.size
     x5 = reduced_motion(work, dof + 5 * DOF.size)

@@ -11,11 +11,12 @@ from __future__ import annotations
 from ..compile import function, slots
 from ..compile.programs import implicit_registers
 from ..dynamics.aba import DOF, LINK
-from ..dynamics.articulated import INERTIA
+from ..dynamics.articulated import INERTIA, keep_remainder, pass_remainder, project
 from ..spatial.vectors import (
     add,
     add_cross,
     add_scaled,
+    cross,
     dot,
     get3,
     get6,
@@ -70,14 +71,27 @@ def joint_wrench(model, end, t, r, rows, work, dofs):
 
 
 @function
+def point(end, rows):
+    """Where an end is whose rows push along the world's axes: its moments are its coordinates."""
+    at = end.place
+    return rows[at + ROW.size + 2], rows[at + 2 * ROW.size], rows[at + 1]
+
+
+@function
 def pull(model, end, x, rows, work, dofs):
     """Moment and force of all rows of a piece at an end, by x each."""
     n, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if end.wrench != AT_JOINTS:
+    if end.is_at_point:
+        f = scale(end.sign, get3(x, end.row))
+        n = cross(point(end, rows), f)
+    elif end.wrench != AT_JOINTS:
         at = end.place
-        for r in range(end.row, end.row + end.count):
+        for r in range(end.row, end.row + end.pushes):
             n = add_scaled(n, x[r], get3(rows, at))
             f = add_scaled(f, x[r], get3(rows, at + 3))
+            at = at + ROW.size
+        for r in range(end.row + end.pushes, end.row + end.count):
+            n = add_scaled(n, x[r], get3(rows, at))
             at = at + ROW.size
         if end.sign < 0:
             n, f = scale(-1.0, n), scale(-1.0, f)
@@ -92,13 +106,19 @@ def pull(model, end, x, rows, work, dofs):
 @function
 def add_motion(model, end, angular, linear, velocity, rows, work, dofs):
     """Add to the motions of a piece's rows that of an end."""
-    if end.wrench != AT_JOINTS:
+    if end.is_at_point:
+        moved = add_cross(linear, angular, point(end, rows))
+        put3(velocity, end.row, add_scaled(get3(velocity, end.row), end.sign, moved))
+    elif end.wrench != AT_JOINTS:
         if end.sign < 0:
             angular, linear = scale(-1.0, angular), scale(-1.0, linear)
         at = end.place
-        for r in range(end.row, end.row + end.count):
+        for r in range(end.row, end.row + end.pushes):
             x = dot(get3(rows, at), angular)
             velocity[r] = velocity[r] + (x + dot(get3(rows, at + 3), linear))
+            at = at + ROW.size
+        for r in range(end.row + end.pushes, end.row + end.count):
+            velocity[r] = velocity[r] + dot(get3(rows, at), angular)
             at = at + ROW.size
     else:
         for r in range(end.count):
@@ -113,15 +133,49 @@ def stiffen(model, end, weights, rows, work, dofs):
     at = end.at
     p = get3(work, at + LINK.p)
     A, H, M = get6(work, at + INERTIA.A), get9(work, at + INERTIA.H), get6(work, at + INERTIA.M)
-    for r in range(end.count):
-        n, f = wrench(model, end, r, rows, work, dofs)
-        n = subtract_cross(n, p, f)
-        x = -weights[end.row + r]
-        n_x, f_x = scale(x, n), scale(x, f)
-        A, H, M = outer_update(A, n, n_x), outer_update9(H, n, f_x), outer_update(M, f, f_x)
+    if end.is_at_point:
+        A, H, M = stiffen_point(A, H, M, subtract(point(end, rows), p), get3(weights, end.row))
+    else:
+        for r in range(end.pushes):
+            n, f = wrench(model, end, r, rows, work, dofs)
+            n = subtract_cross(n, p, f)
+            x = -weights[end.row + r]
+            n_x, f_x = scale(x, n), scale(x, f)
+            A, H, M = outer_update(A, n, n_x), outer_update9(H, n, f_x), outer_update(M, f, f_x)
+        for r in range(end.pushes, end.count):
+            n = get3(rows, end.place + r * ROW.size)
+            A = outer_update(A, n, scale(-weights[end.row + r], n))
     put6(work, at + INERTIA.A, A)
     put9(work, at + INERTIA.H, H)
     put6(work, at + INERTIA.M, M)
+
+
+@function
+def stiffen_point(A, H, M, r, w):
+    """The inertia with springs of stiffness w along the axes at r: M + w, H + (r x) w, ..."""
+    x, y, z = scale(r[0], w), scale(r[1], w), scale(r[2], w)
+    return (
+        (
+            A[0] + z[1] * r[2] + y[2] * r[1],
+            A[1] - x[2] * r[1],
+            A[2] - x[1] * r[2],
+            A[3] + z[0] * r[2] + x[2] * r[0],
+            A[4] - y[0] * r[2],
+            A[5] + y[0] * r[1] + x[1] * r[0],
+        ),
+        (
+            H[0],
+            H[1] - z[1],
+            H[2] + y[2],
+            H[3] + z[0],
+            H[4],
+            H[5] - x[2],
+            H[6] - y[0],
+            H[7] + x[1],
+            H[8],
+        ),
+        (M[0] + w[0], M[1], M[2], M[3] + w[1], M[4], M[5] + w[2]),
+    )
 
 
 @function
@@ -154,6 +208,23 @@ def update_block(blocks, at, n, f, n_other, f_other):
         put3(blocks, here + 3, add_scaled(get3(blocks, here + 3), -n[t], f_other))
         put3(blocks, below, add_scaled(get3(blocks, below), -f[t], n_other))
         put3(blocks, below + 3, add_scaled(get3(blocks, below + 3), -f[t], f_other))
+
+
+@function
+def articulate_coupled(model, turn, is_first, pulls, blocks, work, dofs):
+    """Project the inertia of a link that is coupled with others than its parent, and the blocks."""
+    link = model.links[turn.link]
+    at, parent = turn.link * LINK.size, link.parent * LINK.size
+    for k in range(link.v + link.nv - 1, link.v - 1, -1):
+        dof, step = dofs + k * DOF.size, k - link.v
+        projected = project(model, link, k, at, work, dof)
+        pull_neighbours(model, turn, dof, step, blocks, pulls, work)
+        loosen_neighbours(model, turn, projected, dof, step, blocks, pulls, work)
+        if k > link.v:
+            keep_remainder(at, projected, work)
+        elif link.parent > 0:
+            pass_remainder(model, link, is_first, at, parent, projected, work)
+    hand_on(model, turn, blocks, work)
 
 
 @function
@@ -190,10 +261,10 @@ def push_neighbours(model, turn, step, u_D, pulls, work):
 
 
 @function
-def loosen_neighbours(model, turn, moment, dof, step, blocks, pulls, work):
+def loosen_neighbours(model, turn, projected, dof, step, blocks, pulls, work):
     """Take off what a joint gives way, C - U D^-1 pull^T, and from all its neighbours alike."""
     D_inverse = work[dof + DOF.D_inverse]
-    moment, force = scale(D_inverse, moment), scale(D_inverse, get3(work, dof + DOF.U_linear))
+    _, _, moment, force = projected
     for t in range(turn.first_neighbour, turn.first_neighbour + turn.neighbours):
         near = model.neighbours[t]
         pull, to = (near.pull + step) * PULL.size, near.link * LINK.size

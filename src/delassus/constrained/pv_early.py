@@ -43,8 +43,7 @@ from ..compile import (
 from ..dynamics.aba import DOF, LINK, put_rigid_bodies
 from ..dynamics.articulated import (
     INERTIA,
-    move_coupling,
-    move_moments,
+    move_inertia,
     project,
 )
 from ..spatial.vectors import (
@@ -61,7 +60,6 @@ from ..spatial.vectors import (
     put3,
     put6,
     put9,
-    scale,
     subtract,
 )
 from .articulated_rows import (
@@ -195,9 +193,9 @@ def eliminate(model, none, joints, stack, reflections, records, work, dofs):
         at, parent = i * LINK.size, link.parent * LINK.size
         for k in range(link.v + link.nv - 1, link.v - 1, -1):
             dof, meeting = dofs + k * DOF.size, k * MEETING.size
-            moment = project(model, link, k, at, work, dof)
+            moment, force, _, _ = project(model, link, k, at, work, dof)
             meet(arrival, least, dof, meeting, joints, stack, work)
-            give_way(at, moment, dof, meeting, joints, work)
+            give_way(at, moment, force, dof, meeting, joints, work)
         if link.parent > 0:
             pass_inertia(at, parent, work)
             hand_rows(arrival, stack, reflections)
@@ -239,20 +237,18 @@ def meet(arrival, least, dof, meeting, joints, stack, work):
 
 
 @function
-def give_way(at, U_moment, dof, meeting, joints, work):
+def give_way(at, U_moment, U_force, dof, meeting, joints, work):
     """w if the joint moves freely; and what remains of the link's inertia."""
-    D_inverse = work[dof + DOF.D_inverse]
-    U_angular, U_linear = get3(work, dof + DOF.U_angular), get3(work, dof + DOF.U_linear)
     is_met = absolute(joints[meeting + MEETING.inverse]) > 0.0
-    angular, linear = scale(D_inverse, U_angular), scale(D_inverse, U_linear)
+    angular, linear = get3(work, dof + DOF.G_angular), get3(work, dof + DOF.G_linear)
     angular = choose(is_met, get3(joints, meeting + MEETING.angular), angular)
     linear = choose(is_met, get3(joints, meeting + MEETING.linear), linear)
     put3(joints, meeting + MEETING.angular, angular)
     put3(joints, meeting + MEETING.linear, linear)
-    half_D = 0.5 / D_inverse
+    half_D = 0.5 / work[dof + DOF.D_inverse]
     moment = subtract_cross(angular, get3(work, at + LINK.p), linear)
     z_moment = add_scaled(U_moment, -half_D, moment)
-    z_force = add_scaled(U_linear, -half_D, linear)
+    z_force = add_scaled(U_force, -half_D, linear)
     A, H, M = get6(work, at + INERTIA.A), get9(work, at + INERTIA.H), get6(work, at + INERTIA.M)
     A = outer_update(outer_update(A, z_moment, moment), moment, z_moment)
     H = outer_update9(outer_update9(H, z_moment, linear), moment, z_force)
@@ -267,9 +263,9 @@ def pass_inertia(at, to, work):
     """Add what is left of a link's inertia to its parent's."""
     r = subtract(get3(work, at + LINK.p), get3(work, to + LINK.p))
     A, H, M = get6(work, at + INERTIA.A), get9(work, at + INERTIA.H), get6(work, at + INERTIA.M)
-    moved = move_coupling(H, M, r)
-    put6(work, to + INERTIA.A, add6(move_moments(A, moved, H, r), get6(work, to + INERTIA.A)))
-    put9(work, to + INERTIA.H, add9(moved, get9(work, to + INERTIA.H)))
+    A, H = move_inertia(A, H, M, r)
+    put6(work, to + INERTIA.A, add6(A, get6(work, to + INERTIA.A)))
+    put9(work, to + INERTIA.H, add9(H, get9(work, to + INERTIA.H)))
     put6(work, to + INERTIA.M, add6(M, get6(work, to + INERTIA.M)))
 
 
@@ -351,14 +347,14 @@ def pass_forces(model, tau, a, r, joints, targets, reflections, work, dofs):
             c, is_met = targets[arrival.own], absolute(inverse) > 0.0
             D_inverse = work[dof + DOF.D_inverse]
             x = select(is_met, c * inverse, u * D_inverse)
-            left = select(is_met, u - x / D_inverse, 0.0 * u)
+            moving = select(is_met, x / D_inverse, u)
             targets[arrival.own] = select(is_met, 0.0 * c, c)
             work[dof + DOF.u] = u
             joints[meeting + MEETING.x] = x
-            n = add_scaled(n, x, get3(work, dof + DOF.U_angular))
-            f = add_scaled(f, x, get3(work, dof + DOF.U_linear))
-            n = add_scaled(n, left, get3(joints, meeting + MEETING.angular))
-            f = add_scaled(f, left, get3(joints, meeting + MEETING.linear))
+            n = add_scaled(n, moving, get3(work, dof + DOF.G_angular))
+            f = add_scaled(f, moving, get3(work, dof + DOF.G_linear))
+            n = add_scaled(n, u - moving, get3(joints, meeting + MEETING.angular))
+            f = add_scaled(f, u - moving, get3(joints, meeting + MEETING.linear))
         if link.parent > 0:
             put3(work, parent + LINK.n, add(get3(work, parent + LINK.n), n))
             put3(work, parent + LINK.f, add(get3(work, parent + LINK.f), f))
@@ -383,9 +379,9 @@ def respond(model, none, a, joints, turned, reflections, work, dofs):
             dof, meeting = dofs + k * DOF.size, k * MEETING.size
             x = joints[meeting + MEETING.x] - dot(get3(joints, meeting + MEETING.angular), alpha)
             x = x - dot(get3(joints, meeting + MEETING.linear), linear)
-            y = dot(get3(work, dof + DOF.U_angular), alpha)
-            y = y + dot(get3(work, dof + DOF.U_linear), linear)
-            y = y + x / work[dof + DOF.D_inverse] - work[dof + DOF.u]
+            y = x + dot(get3(work, dof + DOF.G_angular), alpha)
+            y = y + dot(get3(work, dof + DOF.G_linear), linear)
+            y = y / work[dof + DOF.D_inverse] - work[dof + DOF.u]
             inverse, h = joints[meeting + MEETING.inverse], meeting + MEETING.h
             first = turned[arrival.own]
             turned[arrival.own] = select(absolute(inverse) > 0.0, y * inverse, first)

@@ -259,6 +259,35 @@ def put_relative(piece, work, at, other_at, R, p, p_there, e_linear, e_angular, 
     # The other's motion is seen from axes that move with the frame: v x v_other.
     alpha = add_cross(subtract(alpha, alpha_other), omega, omega_other)
     a = add_cross(add_cross(subtract(a, a_other), omega, u_other), u, omega_other)
+    if piece.is_plain:
+        put_plain(piece, R, p, p_there, turn, move, alpha, a, e_linear, e_angular, rows)
+    else:
+        put_by_basis(piece, R, p, p_there, turn, move, alpha, a, e_linear, e_angular, rows)
+
+
+@function
+def put_plain(piece, R, p, p_there, turn, move, alpha, a, e_linear, e_angular, rows):
+    """Rows along the frame's axes, and about them if they are more than three."""
+    none, row = (0.0, 0.0, 0.0), piece.row
+    x, y, z = (R[0], R[3], R[6]), (R[1], R[4], R[7]), (R[2], R[5], R[8])
+    put_wrench(rows, row, none, x, p, p_there)
+    put_wrench(rows, row + 1, none, y, p, p_there)
+    put_wrench(rows, row + 2, none, z, p, p_there)
+    put_state(rows, row, dot(x, move), dot(x, a), e_linear[0])
+    put_state(rows, row + 1, dot(y, move), dot(y, a), e_linear[1])
+    put_state(rows, row + 2, dot(z, move), dot(z, a), e_linear[2])
+    if piece.count == 6:
+        put_wrench(rows, row + 3, x, none, none, none)
+        put_wrench(rows, row + 4, y, none, none, none)
+        put_wrench(rows, row + 5, z, none, none, none)
+        put_state(rows, row + 3, dot(x, turn), dot(x, alpha), e_angular[0])
+        put_state(rows, row + 4, dot(y, turn), dot(y, alpha), e_angular[1])
+        put_state(rows, row + 5, dot(z, turn), dot(z, alpha), e_angular[2])
+
+
+@function
+def put_by_basis(piece, R, p, p_there, turn, move, alpha, a, e_linear, e_angular, rows):
+    """Rows along and about axes of their own."""
     for k in range(piece.count):
         b_linear, b_angular = get3(piece.basis, 6 * k), get3(piece.basis, 6 * k + 3)
         f, n = rotate(R, b_linear), rotate(R, b_angular)

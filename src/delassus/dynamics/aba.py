@@ -23,13 +23,14 @@ from ..spatial.vectors import (
     dot,
     get3,
     get9,
+    less_dot,
     put3,
     rotate,
     scale,
     subtract,
     symmetric_times,
 )
-from .articulated import keep_remainder, pass_remainder, project, put_rigid_body
+from .articulated import articulate, put_rigid_body
 from .joints import joint_motion
 from .links import external_wrench, place_links
 
@@ -39,7 +40,7 @@ LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3, n=3, f=3)
 # the accelerations of the last sweep stand there again.
 MOTION = slots(before=LINK.own_inertia, omega=3, alpha=3, a=3)
 # A degree of freedom's: projections of the articulated inertia, and u = tau - S^T (n, f).
-DOF = slots(angular=3, linear=3, U_angular=3, U_linear=3, D_inverse=1, u=1)
+DOF = slots(angular=3, linear=3, G_angular=3, G_linear=3, D_inverse=1, u=1)
 
 
 @kernel(
@@ -58,28 +59,42 @@ def aba(model, q, v, tau, external_forces, a, work):
     put3(work, MOTION.alpha, (0.0, 0.0, 0.0))
     put3(work, MOTION.a, (-model.gravity[0], -model.gravity[1], -model.gravity[2]))
     place_links(model, q, work, LINK.size, dofs, DOF.size)
-    for i in range(1, n):
-        bias_motion(model, i, v, work)
+    bias_motions(model, v, work)
     put_rigid_bodies(model, external_forces, work)
     for i in range(n - 1, 0, -1):
-        eliminate_joint(model, i, model.links[i].is_last_child, tau, work, dofs)
+        articulate(model, i, model.links[i].is_last_child, work, LINK.size, dofs, DOF.size)
+    pass_forces(model, 1, n - 1, tau, work, dofs)
     put3(work, MOTION.alpha, (0.0, 0.0, 0.0))
     put3(work, MOTION.a, (0.0, 0.0, 0.0))
-    for i in range(1, n):
-        accelerate(model, i, a, work, dofs)
+    accelerate(model, 1, n - 1, a, work, dofs)
 
 
 @function
-def bias_motion(model, i, v, work):
-    """Velocity of link i, and its acceleration with zero joint acceleration."""
-    link = model.links[i]
-    at, parent = i * LINK.size, link.parent * LINK.size
-    offset = subtract(get3(work, at + LINK.p), get3(work, parent + LINK.p))
-    omega = get3(work, parent + MOTION.omega)
-    alpha = get3(work, parent + MOTION.alpha)
-    a = add_cross(
-        add_cross(get3(work, parent + MOTION.a), alpha, offset), omega, cross(omega, offset)
-    )
+def bias_motions(model, v, work):
+    """Velocities of all links, and their accelerations with zero joint acceleration.
+
+    What a link has from the one before it, most often its parent, is at hand.
+    """
+    p, omega = get3(work, LINK.p), get3(work, MOTION.omega)
+    alpha, a = get3(work, MOTION.alpha), get3(work, MOTION.a)
+    for i in range(1, len(model.links)):
+        link, at = model.links[i], i * LINK.size
+        if link.parent != i - 1:
+            parent = link.parent * LINK.size
+            p, omega = get3(work, parent + LINK.p), get3(work, parent + MOTION.omega)
+            alpha, a = get3(work, parent + MOTION.alpha), get3(work, parent + MOTION.a)
+        offset = subtract(get3(work, at + LINK.p), p)
+        a = add_cross(add_cross(a, alpha, offset), omega, cross(omega, offset))
+        omega, alpha, a = add_joint_motion(link, omega, alpha, a, v, work, at)
+        p = get3(work, at + LINK.p)
+        put3(work, at + MOTION.omega, omega)
+        put3(work, at + MOTION.alpha, alpha)
+        put3(work, at + MOTION.a, a)
+
+
+@function
+def add_joint_motion(link, omega, alpha, a, v, work, at):
+    """The motion of a link, from that of its parent at the same point."""
     z = (work[at + LINK.R + 2], work[at + LINK.R + 5], work[at + LINK.R + 8])
     if link.kind == REVOLUTE:
         w = scale(v[link.v], z)
@@ -96,9 +111,7 @@ def bias_motion(model, i, v, work):
         # Coriolis' acceleration counts the parent's rotation twice and the joint's own once.
         a = add_cross(a, add(add(omega, omega), w), u)
         omega = add(omega, w)
-    put3(work, at + MOTION.omega, omega)
-    put3(work, at + MOTION.alpha, alpha)
-    put3(work, at + MOTION.a, a)
+    return omega, alpha, a
 
 
 @function
@@ -138,57 +151,52 @@ def pushed_rigid_body(link, i, external_forces, work):
 
 
 @function
-def eliminate_joint(model, i, is_first, tau, work, dofs):
-    """Give the parent what it feels of link i's inertia and force through a joint free to move.
+def pass_forces(model, first, last, tau, work, dofs):
+    """u = tau - S^T (n, f) of joints, and what remains of forces for what carries their links.
 
-    `is_first` tells that no other child has given it any.
+    The links are a range, from the last one back. Forces on the one before, most often the parent,
+    are added up without going through memory.
     """
-    link = model.links[i]
-    at, parent = i * LINK.size, link.parent * LINK.size
-    for k in range(link.v + link.nv - 1, link.v - 1, -1):
-        dof = dofs + k * DOF.size
-        moment = project(model, link, k, at, work, dof)
-        pass_force(link, k, tau, at, parent, work, dof)
-        if k > link.v:
-            keep_remainder(at, moment, work, dof)
-        elif link.parent > 0:
-            pass_remainder(model, link, is_first, at, parent, moment, work, dof)
+    none = (0.0, 0.0, 0.0)
+    n, f = none, none
+    for i in range(last, first - 1, -1):
+        link, at = model.links[i], i * LINK.size
+        n, f = add(n, get3(work, at + LINK.n)), add(f, get3(work, at + LINK.f))
+        for k in range(link.v + link.nv - 1, link.v - 1, -1):
+            dof = dofs + k * DOF.size
+            u = less_dot(tau[k], get3(work, dof + DOF.angular), n)
+            u = u - dot(get3(work, dof + DOF.linear), f)
+            work[dof + DOF.u] = u
+            n = add_scaled(n, u, get3(work, dof + DOF.G_angular))
+            f = add_scaled(f, u, get3(work, dof + DOF.G_linear))
+        if link.parent != i - 1 or i == first:
+            parent = link.parent * LINK.size
+            if link.parent > 0:
+                put3(work, parent + LINK.n, add(get3(work, parent + LINK.n), n))
+                put3(work, parent + LINK.f, add(get3(work, parent + LINK.f), f))
+            n, f = none, none
 
 
 @function
-def pass_force(link, k, tau, at, parent, work, dof):
-    """u = tau - S^T (n, f), and the force that remains for what carries degree of freedom k."""
-    n, f = get3(work, at + LINK.n), get3(work, at + LINK.f)
-    u = tau[k] - dot(get3(work, dof + DOF.angular), n) - dot(get3(work, dof + DOF.linear), f)
-    work[dof + DOF.u] = u
-    u_D = u * work[dof + DOF.D_inverse]
-    n = add_scaled(n, u_D, get3(work, dof + DOF.U_angular))
-    f = add_scaled(f, u_D, get3(work, dof + DOF.U_linear))
-    if k > link.v:
-        put3(work, at + LINK.n, n)
-        put3(work, at + LINK.f, f)
-    elif link.parent > 0:
-        put3(work, parent + LINK.n, add(get3(work, parent + LINK.n), n))
-        put3(work, parent + LINK.f, add(get3(work, parent + LINK.f), f))
-
-
-@function
-def accelerate(model, i, a, work, dofs):
-    """Joint acceleration of link i, and the link's own, from the parent's."""
-    link = model.links[i]
-    at, parent = i * LINK.size, link.parent * LINK.size
-    angular = get3(work, parent + MOTION.alpha)
-    linear = get3(work, parent + MOTION.a)
-    for k in range(link.v, link.v + link.nv):
-        dof = dofs + k * DOF.size
-        U_a = dot(get3(work, dof + DOF.U_angular), angular)
-        U_a = U_a + dot(get3(work, dof + DOF.U_linear), linear)
-        x = (work[dof + DOF.u] - U_a) * work[dof + DOF.D_inverse]
-        a[k] = x
-        angular = add_scaled(angular, x, get3(work, dof + DOF.angular))
-        linear = add_scaled(linear, x, get3(work, dof + DOF.linear))
-    put3(work, at + MOTION.alpha, angular)
-    put3(work, at + MOTION.a, linear)
+def accelerate(model, first, last, a, work, dofs):
+    """Joint accelerations of a range of links, and the links' own, from what carries them."""
+    before = (first - 1) * LINK.size
+    angular, linear = get3(work, before + MOTION.alpha), get3(work, before + MOTION.a)
+    for i in range(first, last + 1):
+        link, at = model.links[i], i * LINK.size
+        if link.parent != i - 1:
+            parent = link.parent * LINK.size
+            angular, linear = get3(work, parent + MOTION.alpha), get3(work, parent + MOTION.a)
+        for k in range(link.v, link.v + link.nv):
+            dof = dofs + k * DOF.size
+            x = work[dof + DOF.u] * work[dof + DOF.D_inverse]
+            x = less_dot(x, get3(work, dof + DOF.G_angular), angular)
+            x = x - dot(get3(work, dof + DOF.G_linear), linear)
+            a[k] = x
+            angular = add_scaled(angular, x, get3(work, dof + DOF.angular))
+            linear = add_scaled(linear, x, get3(work, dof + DOF.linear))
+        put3(work, at + MOTION.alpha, angular)
+        put3(work, at + MOTION.a, linear)
 
 
 def forward_dynamics(

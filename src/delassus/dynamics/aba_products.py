@@ -21,8 +21,8 @@ from ..compile import clear, function, kernel, part
 from ..model.model import Model
 from ..model.packed import ModelArrays
 from ..spatial.vectors import put3
-from .aba import DOF, LINK, MOTION, aba, accelerate, eliminate_joint, pass_force
-from .articulated import put_rigid_body
+from .aba import DOF, LINK, MOTION, aba, accelerate, pass_forces
+from .articulated import articulate, put_rigid_body
 from .links import place_links
 from .rnea_products import rnea_jvp, rnea_vjp
 
@@ -94,7 +94,8 @@ def inverse_mass_product(model, q, x, product, work):
         put_rigid_body(model.links[i], i * LINK.size, work)
     start_without_force(model, work)
     for i in range(n - 1, 0, -1):
-        eliminate_joint(model, i, model.links[i].is_last_child, x, work, dofs)
+        articulate(model, i, model.links[i].is_last_child, work, LINK.size, dofs, DOF.size)
+    pass_forces(model, 1, n - 1, x, work, dofs)
     accelerate_from_rest(model, product, work)
 
 
@@ -104,11 +105,7 @@ def respond(model, force, a, work):
     n = len(model.links)
     dofs = n * LINK.size
     start_without_force(model, work)
-    for i in range(n - 1, 0, -1):
-        link = model.links[i]
-        at, parent = i * LINK.size, link.parent * LINK.size
-        for k in range(link.v + link.nv - 1, link.v - 1, -1):
-            pass_force(link, k, force, at, parent, work, dofs + k * DOF.size)
+    pass_forces(model, 1, n - 1, force, work, dofs)
     accelerate_from_rest(model, a, work)
 
 
@@ -125,8 +122,8 @@ def accelerate_from_rest(model, a, work):
     """Joint accelerations, from the world on."""
     put3(work, MOTION.alpha, (0.0, 0.0, 0.0))
     put3(work, MOTION.a, (0.0, 0.0, 0.0))
-    for i in range(1, len(model.links)):
-        accelerate(model, i, a, work, len(model.links) * LINK.size)
+    n = len(model.links)
+    accelerate(model, 1, n - 1, a, work, n * LINK.size)
 
 
 class ForwardDynamicsVJP(NamedTuple):

@@ -2,8 +2,8 @@
 
 The inertia of a link, IA = [[A, H], [H^T, M]] in angular and linear parts, is kept in world axes
 but about the link's own origin: about the tree's, that of a light link far out would drown in its
-mass times the square of the distance. What is projected through joints, U = IA S, is given about
-the tree's origin like all vectors (see `links`).
+mass times the square of the distance. What is projected through joints, U = IA S, is kept as
+G = U D^-1 with D = S^T U, about the tree's origin like all vectors (see `links`).
 
 Sweeps that use these steps keep a record a link that starts with the slots of LINK, and a record a
 degree of freedom that starts with those of DOF.
@@ -38,8 +38,8 @@ from ..spatial.vectors import (
 LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3)
 # H takes the place of the rotation, which is not needed once the rigid body is there.
 INERTIA = slots(H=9, p=3, A=6, M=6)
-# S, U and 1/D.
-DOF = slots(angular=3, linear=3, U_angular=3, U_linear=3, D_inverse=1)
+# S, G = U D^-1 and 1/D.
+DOF = slots(angular=3, linear=3, G_angular=3, G_linear=3, D_inverse=1)
 
 
 @function
@@ -74,81 +74,116 @@ def articulate(model, i, is_first, work, size, dofs, dof_size):
 
     `is_first` tells that no other child has given it any.
     """
-    link, at = model.links[i], i * size
-    for k in range(link.v + link.nv - 1, link.v - 1, -1):
-        dof = dofs + k * dof_size
-        moment = project(model, link, k, at, work, dof)
-        if k > link.v:
-            keep_remainder(at, moment, work, dof)
-        elif link.parent > 0:
-            pass_remainder(model, link, is_first, at, link.parent * size, moment, work, dof)
+    link, at, parent = model.links[i], i * size, model.links[i].parent * size
+    if link.kind == REVOLUTE:  # as most are: without a loop
+        projected = project_revolute(model, link.v, at, work, dofs + link.v * dof_size)
+        if link.parent > 0:
+            pass_remainder(model, link, is_first, at, parent, projected, work)
+    else:
+        for k in range(link.v + link.nv - 1, link.v - 1, -1):
+            projected = project(model, link, k, at, work, dofs + k * dof_size)
+            if k > link.v:
+                keep_remainder(at, projected, work)
+            elif link.parent > 0:
+                pass_remainder(model, link, is_first, at, parent, projected, work)
 
 
 @function
 def project(model, link, k, at, work, dof):
-    """U = IA S and D = S^T U, armature included, of degree of freedom k.
+    """U = IA S and D = S^T U, armature included, of degree of freedom k; stores G and 1/D.
 
-    Returns the moment of U about the link's own origin.
+    Returns moment and force of U, and of G, about the link's own origin.
     """
-    A, H, M = get6(work, at + LINK.A), get9(work, at + INERTIA.H), get6(work, at + LINK.M)
-    p = get3(work, at + LINK.p)
-    angular = get3(work, dof + DOF.angular)
-    if link.kind == REVOLUTE:  # its axis goes through the link's origin
-        moment, force = symmetric_times(A, angular), rotate_back(H, angular)
-        D = dot(angular, moment)
-    elif link.kind == PRISMATIC:
+    if link.kind == REVOLUTE:
+        return project_revolute(model, k, at, work, dof)
+    H, M = get9(work, at + INERTIA.H), get6(work, at + LINK.M)
+    if link.kind == PRISMATIC:
         linear = get3(work, dof + DOF.linear)
         moment, force = rotate(H, linear), symmetric_times(M, linear)
         D = dot(linear, force)
     else:
-        linear = add_cross(get3(work, dof + DOF.linear), angular, p)
+        A, angular = get6(work, at + LINK.A), get3(work, dof + DOF.angular)
+        linear = add_cross(get3(work, dof + DOF.linear), angular, get3(work, at + LINK.p))
         moment, force = inertia_times(A, H, M, angular, linear)
         D = dot(angular, moment) + dot(linear, force)
-    put3(work, dof + DOF.U_angular, add_cross(moment, p, force))
-    put3(work, dof + DOF.U_linear, force)
-    work[dof + DOF.D_inverse] = 1.0 / (D + model.armature[k])
-    return moment
+    return put_projection(moment, force, D + model.armature[k], at, work, dof)
 
 
 @function
-def keep_remainder(at, moment, work, dof):
-    """IA - U D^-1 U^T, in the link's own place."""
-    force = get3(work, dof + DOF.U_linear)
-    D_inverse = work[dof + DOF.D_inverse]
+def project_revolute(model, k, at, work, dof):
+    """The same of a joint that turns: its axis goes through the link's origin."""
+    A, H = get6(work, at + LINK.A), get9(work, at + INERTIA.H)
+    axis = get3(work, dof + DOF.angular)
+    moment, force = symmetric_times(A, axis), rotate_back(H, axis)
+    D = dot(axis, moment) + model.armature[k]
+    return put_projection(moment, force, D, at, work, dof)
+
+
+@function
+def put_projection(moment, force, D, at, work, dof):
+    """Store G and 1/D; return U and G."""
+    D_inverse = 1.0 / D
     g_moment, g_force = scale(D_inverse, moment), scale(D_inverse, force)
+    # By U, which is there before the division is done.
+    U_angular = add_cross(moment, get3(work, at + LINK.p), force)
+    put3(work, dof + DOF.G_angular, scale(D_inverse, U_angular))
+    put3(work, dof + DOF.G_linear, g_force)
+    work[dof + DOF.D_inverse] = D_inverse
+    return moment, force, g_moment, g_force
+
+
+@function
+def keep_remainder(at, projected, work):
+    """IA - U D^-1 U^T, in the link's own place."""
+    moment, force, g_moment, g_force = projected
     put6(work, at + LINK.A, outer_update(get6(work, at + LINK.A), moment, g_moment))
     put9(work, at + INERTIA.H, outer_update9(get9(work, at + INERTIA.H), moment, g_force))
     put6(work, at + LINK.M, outer_update(get6(work, at + LINK.M), force, g_force))
 
 
 @function
-def pass_remainder(model, link, is_first, at, to, moment, work, dof):
+def pass_remainder(model, link, is_first, at, to, projected, work):
     """IA - U D^-1 U^T, moved to the parent's origin and added there, to its own if the first."""
-    force = get3(work, dof + DOF.U_linear)
-    D_inverse = work[dof + DOF.D_inverse]
-    g_moment, g_force = scale(D_inverse, moment), scale(D_inverse, force)
+    moment, force, g_moment, g_force = projected
     r = subtract(get3(work, at + LINK.p), get3(work, to + LINK.p))
     M = outer_update(get6(work, at + LINK.M), force, g_force)
     H = outer_update9(get9(work, at + INERTIA.H), moment, g_force)
-    moved = move_coupling(H, M, r)
-    A = move_moments(outer_update(get6(work, at + LINK.A), moment, g_moment), moved, H, r)
+    A = outer_update(get6(work, at + LINK.A), moment, g_moment)
+    A, H = move_inertia(A, H, M, r)
     if is_first:
-        add_rigid_body(model.links[link.parent].mass, A, moved, M, to, work)
+        m, h = model.links[link.parent].mass, get3(work, to + LINK.own_h)
+        put6(work, to + LINK.A, add6(A, get6(work, to + LINK.own_inertia)))
+        put9(work, to + INERTIA.H, add_skew(H, h))
+        put6(work, to + LINK.M, (M[0] + m, M[1], M[2], M[3] + m, M[4], M[5] + m))
     else:
         put6(work, to + LINK.A, add6(A, get6(work, to + LINK.A)))
-        put9(work, to + INERTIA.H, add9(moved, get9(work, to + INERTIA.H)))
+        put9(work, to + INERTIA.H, add9(H, get9(work, to + INERTIA.H)))
         put6(work, to + LINK.M, add6(M, get6(work, to + LINK.M)))
 
 
 @function
-def add_rigid_body(m, A, H, M, at, work):
-    """The first inertia that a link gets from its children meets the link's own."""
-    h = get3(work, at + LINK.own_h)
-    put6(work, at + LINK.A, add6(A, get6(work, at + LINK.own_inertia)))
-    put3(work, at + INERTIA.H, (H[0], H[1] - h[2], H[2] + h[1]))
-    put3(work, at + INERTIA.H + 3, (H[3] + h[2], H[4], H[5] - h[0]))
-    put3(work, at + INERTIA.H + 6, (H[6] - h[1], H[7] + h[0], H[8]))
-    put6(work, at + LINK.M, (M[0] + m, M[1], M[2], M[3] + m, M[4], M[5] + m))
+def move_inertia(A, H, M, r):
+    """Inertia about a point from which the old one is at r; M stays as it is."""
+    # In this order H may be moved in its place.
+    A = move_moments(A, H, r)
+    H = move_coupling(H, M, r)
+    return move_moments_further(A, H, r), H
+
+
+@function
+def add_skew(H, h):
+    """H + (h x)"""
+    return (
+        H[0],
+        H[1] - h[2],
+        H[2] + h[1],
+        H[3] + h[2],
+        H[4],
+        H[5] - h[0],
+        H[6] - h[1],
+        H[7] + h[0],
+        H[8],
+    )
 
 
 @function
@@ -168,15 +203,28 @@ def move_coupling(H, M, r):
 
 
 @function
-def move_moments(A, moved, H, r):
-    """A - moved (r x) - (H (r x))^T, which is symmetric where moved = H + (r x) M."""
+def move_moments(A, H, r):
+    """A - (H (r x))^T: its upper half, of a matrix that is symmetric after the next step only."""
     return (
-        A[0] - moved[1] * r[2] + moved[2] * r[1] - H[1] * r[2] + H[2] * r[1],
-        A[1] - moved[2] * r[0] + moved[0] * r[2] - H[4] * r[2] + H[5] * r[1],
-        A[2] - moved[0] * r[1] + moved[1] * r[0] - H[7] * r[2] + H[8] * r[1],
-        A[3] - moved[5] * r[0] + moved[3] * r[2] - H[5] * r[0] + H[3] * r[2],
-        A[4] - moved[3] * r[1] + moved[4] * r[0] - H[8] * r[0] + H[6] * r[2],
-        A[5] - moved[6] * r[1] + moved[7] * r[0] - H[6] * r[1] + H[7] * r[0],
+        A[0] - H[1] * r[2] + H[2] * r[1],
+        A[1] - H[4] * r[2] + H[5] * r[1],
+        A[2] - H[7] * r[2] + H[8] * r[1],
+        A[3] - H[5] * r[0] + H[3] * r[2],
+        A[4] - H[8] * r[0] + H[6] * r[2],
+        A[5] - H[6] * r[1] + H[7] * r[0],
+    )
+
+
+@function
+def move_moments_further(A, H, r):
+    """A - H (r x), where H has been moved by r."""
+    return (
+        A[0] - H[1] * r[2] + H[2] * r[1],
+        A[1] - H[2] * r[0] + H[0] * r[2],
+        A[2] - H[0] * r[1] + H[1] * r[0],
+        A[3] - H[5] * r[0] + H[3] * r[2],
+        A[4] - H[3] * r[1] + H[4] * r[0],
+        A[5] - H[6] * r[1] + H[7] * r[0],
     )
 
 

@@ -61,16 +61,49 @@ def place_links(model, q, work, size, dofs, dof_size):
 def place_link(link, i, q, s, c, work, size):
     """Store and return rotation and position of link i, whose joint turns by a known angle."""
     at, parent = i * size, link.parent * size
-    R, p = turned_placement(link, q, s, c)
-    if link.parent == 0:
-        p = (0.0, 0.0, 0.0)
+    if link.kind == REVOLUTE and link.axis[0] >= 0 and link.parent > 0:
+        R, p = place_aligned(link, s, c, work, parent)
     else:
-        R_parent = get9(work, parent + PLACEMENT.R)
-        p = add(get3(work, parent + PLACEMENT.p), rotate(R_parent, p))
-        R = compose(R_parent, R)
+        R, p = turned_placement(link, q, s, c)
+        if link.parent == 0:
+            p = (0.0, 0.0, 0.0)
+        else:
+            R_parent = get9(work, parent + PLACEMENT.R)
+            p = add(get3(work, parent + PLACEMENT.p), rotate(R_parent, p))
+            R = compose(R_parent, R)
     put9(work, at + PLACEMENT.R, R)
     put3(work, at + PLACEMENT.p, p)
     return R, p
+
+
+@function
+def place_aligned(link, s, c, work, parent):
+    """The same of a joint whose axes, where it does not turn, are the parent's in another order.
+
+    Most joints are such: then no rotations are multiplied.
+    """
+    i, j, k = link.axis[0], link.axis[1], link.axis[2]
+    x, y, z = column(work, parent, i), column(work, parent, j), column(work, parent, k)
+    x_sign, y_sign = link.rotation[3 * i], link.rotation[3 * j + 1]
+    p = get3(work, parent + PLACEMENT.p)
+    if link.offset_count == 1:
+        along = link.offset_axis
+        p = add_scaled(p, link.position[along], column(work, parent, along))
+    elif link.offset_count > 1:
+        p = add_scaled(add_scaled(p, link.position[i], x), link.position[j], y)
+        p = add_scaled(p, link.position[k], z)
+    z = scale(link.rotation[3 * k + 2], z)
+    x, y = (
+        add_scaled(scale(c * x_sign, x), s * y_sign, y),
+        add_scaled(scale(c * y_sign, y), -s * x_sign, x),
+    )
+    return (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]), p
+
+
+@function
+def column(work, at, k):
+    """An axis of a link."""
+    return work[at + k], work[at + 3 + k], work[at + 6 + k]
 
 
 @function

@@ -35,7 +35,7 @@ from .links import place_links
 
 # A link's work memory: placement and articulated inertia. A degree of freedom's: projections of it.
 LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3)
-DOF = slots(angular=3, linear=3, U_angular=3, U_linear=3, D_inverse=1)
+DOF = slots(angular=3, linear=3, G_angular=3, G_linear=3, D_inverse=1)
 # A degree of freedom's column of F, and that column at the nearest fork.
 UNIT = slots(F_angular=3, F_linear=3, fork_angular=3, fork_linear=3)
 # A column of X.
@@ -90,8 +90,7 @@ def push(link, nv, k, dofs, dof, work, rows):
     """What unit forces of degree of freedom k, and of those it carries, leave on its parent."""
     s_angular, s_linear = get3(dofs, dof + DOF.angular), get3(dofs, dof + DOF.linear)
     D_inverse = dofs[dof + DOF.D_inverse]
-    g_angular = scale(D_inverse, get3(dofs, dof + DOF.U_angular))
-    g_linear = scale(D_inverse, get3(dofs, dof + DOF.U_linear))
+    g_angular, g_linear = get3(dofs, dof + DOF.G_angular), get3(dofs, dof + DOF.G_linear)
     work[rows + k * nv + k] = D_inverse
     put3(work, k * UNIT.size + UNIT.F_angular, g_angular)
     put3(work, k * UNIT.size + UNIT.F_linear, g_linear)
@@ -125,9 +124,8 @@ def respond(model, link, k, inverse, dofs, dof, work, rows, motions):
     source = motions + branch * nv * MOTION.size
     target = motions + link.branch * nv * MOTION.size
     s_angular, s_linear = get3(dofs, dof + DOF.angular), get3(dofs, dof + DOF.linear)
-    D_inverse = dofs[dof + DOF.D_inverse]
-    g_angular = scale(-D_inverse, get3(dofs, dof + DOF.U_angular))
-    g_linear = scale(-D_inverse, get3(dofs, dof + DOF.U_linear))
+    g_angular = scale(-1.0, get3(dofs, dof + DOF.G_angular))
+    g_linear = scale(-1.0, get3(dofs, dof + DOF.G_linear))
     if link.parent == 0 and is_first:  # nothing moves before the root's first degree of freedom
         for j in range(k, link.end_v):
             x = work[rows + k * nv + j]

@@ -43,6 +43,11 @@ def link_type(real: np.dtype) -> np.dtype:
             ("fork", np.int64),  # the nearest ancestor that has several children, or 0
             ("rotation", real, (9,)),  # of the joint in the parent link's axes
             ("position", real, (3,)),
+            # Which of the parent's axes each of the joint's lies along, if all do; else -1.
+            ("axis", np.int64, (3,)),
+            # How many of them the position lies along, and the one if it is one.
+            ("offset_count", np.int64),
+            ("offset_axis", np.int64),
             ("mass", real),
             ("subtree_mass", real),
             ("moment", real, (3,)),  # mass times centre of mass
@@ -119,6 +124,7 @@ def pack(model, real: np.dtype) -> ModelArrays:
         link["q"], link["v"], link["nv"] = q, v, primitive.nv
         link["rotation"] = _clean(axes[parent].T @ placement.rotation @ E).ravel()
         link["position"] = axes[parent].T @ placement.translation
+        _fill_alignment(link)
         link["body"] = body_index if is_last else -1
         link["orientation"] = E.T.ravel()
         if is_last:
@@ -153,7 +159,16 @@ def _links(model) -> list[tuple[int, int, object]]:
 
 def _clean(rotation: np.ndarray) -> np.ndarray:
     """A rotation without the dust that right angles leave: 6e-17 for the cosine of pi / 2."""
-    return np.where(np.abs(rotation) < 4e-16, 0.0, rotation)
+    near = np.round(rotation)
+    return np.where(np.abs(rotation - near) < 4e-16, near + 0.0, rotation)
+
+
+def _fill_alignment(link) -> None:
+    """Whether a joint's axes are the parent's in another order, and where its origin is."""
+    R, p = link["rotation"].reshape(3, 3), link["position"]
+    is_aligned = np.isin(R, (-1.0, 0.0, 1.0)).all()
+    link["axis"] = np.argmax(np.abs(R), axis=0) if is_aligned else -1
+    link["offset_count"], link["offset_axis"] = np.count_nonzero(p), np.argmax(np.abs(p))
 
 
 def _fill_inertia(link, inertia, E: np.ndarray) -> None:

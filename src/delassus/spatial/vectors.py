@@ -51,6 +51,12 @@ def dot(a, b):
 
 
 @function
+def less_dot(x, a, b):
+    """x - a . b"""
+    return x - a[0] * b[0] - a[1] * b[1] - a[2] * b[2]
+
+
+@function
 def cross(a, b):
     """a x b"""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])

@@ -18,7 +18,7 @@ from ...dynamics.aba import DOF, LINK
 from ...dynamics.articulated import articulate, put_rigid_body
 from ...dynamics.links import place_links
 from ...spatial.vectors import add_scaled, dot, get3, get6, put3, put6, scale
-from ..articulated_rows import start_ends
+from ..articulated_rows import articulate_others
 from ..free_root import factorize_root
 from ..jacobian import place_world
 from ..pulls import wrench
@@ -71,16 +71,6 @@ def place(model, q, rows, work, dofs):
 
 
 @function
-def articulate_loose(model, work, dofs):
-    """Articulated inertias of links that carry no end; then all with ends have an inertia."""
-    for t in range(len(model.others)):
-        stretch = model.others[t]
-        for i in range(stretch.last, stretch.first - 1, -1):
-            articulate(model, i, model.is_first[i], work, LINK.size, dofs, DOF.size)
-    start_ends(model, work)
-
-
-@function
 def articulate_supports(model, work, dofs):
     """Articulated inertias of links that carry ends; the factor of that of a free body."""
     for t in range(len(model.stretches)):
@@ -99,7 +89,7 @@ def articulate_supports(model, work, dofs):
 def put_strands(model, q, rows, strands, Y, Z, work, dofs):
     """Strands of all rows along the joints, and all that they take."""
     place(model, q, rows, work, dofs)
-    articulate_loose(model, work, dofs)
+    articulate_others(model, work, dofs)
     articulate_supports(model, work, dofs)
     start_strands(model, rows, strands, work, dofs)
     run_strands(model, strands, Y, Z, work, dofs)
@@ -156,10 +146,9 @@ def run(model, path, strands, Y, Z, work, dofs):
     for t in range(path.first, path.first + path.count):
         dof = dofs + model.chains[t]
         y = along(a, b, c, work, dof)
-        z = scale(work[dof + DOF.D_inverse], y)
-        a, b, c = give_way(a, b, c, z, work, dof)
+        a, b, c = give_way(a, b, c, y, work, dof)
         put3(Y, to, y)
-        put3(Z, to, z)
+        put3(Z, to, scale(work[dof + DOF.D_inverse], y))
         to = to + WIDTH
     if path.root >= 0:  # through a free body to the world
         put_root_entries(a, Y, Z, to, work, dofs + path.root)
@@ -179,10 +168,10 @@ def along(a, b, c, work, dof):
 
 
 @function
-def give_way(a, b, c, z, work, dof):
-    """k - U z for three wrenches"""
-    U = get6(work, dof + DOF.U_angular)
-    return less_scaled6(a, z[0], U), less_scaled6(b, z[1], U), less_scaled6(c, z[2], U)
+def give_way(a, b, c, y, work, dof):
+    """k - U D^-1 y for three wrenches"""
+    G = get6(work, dof + DOF.G_angular)
+    return less_scaled6(a, y[0], G), less_scaled6(b, y[1], G), less_scaled6(c, y[2], G)
 
 
 @function
@@ -222,7 +211,7 @@ def put_root_entries(k, Y, Z, to, work, dof):
 @function
 def half_solve_root(k, work, dof):
     """L^-1 k, where L D L^T is the articulated inertia of a free body (see `free_root`)."""
-    row = dof + DOF.U_angular
+    row = dof + DOF.G_angular
     b, c = row + DOF.size, row + 2 * DOF.size
     d, e, g = row + 3 * DOF.size, row + 4 * DOF.size, row + 5 * DOF.size
     x0 = k[0]

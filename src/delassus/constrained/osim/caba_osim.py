@@ -34,7 +34,7 @@ from ...spatial.vectors import (
 )
 from ..pulls import subtract_cross, wrench
 from .blocks import (
-    articulate_loose,
+    articulate_others,
     articulate_supports,
     fill_strand,
     place,
@@ -78,7 +78,7 @@ def caba_osim(model, q, damping, inverse, work):
 def put_stiff_strands(model, q, damping, weights, rows, strands, Y, Z, work, dofs):
     """Strands of all rows along the joints of the robot with springs."""
     place(model, q, rows, work, dofs)
-    articulate_loose(model, work, dofs)
+    articulate_others(model, work, dofs)
     start_springs(model, damping, weights, rows, strands, work, dofs)
     articulate_supports(model, work, dofs)
     run_strands(model, strands, Y, Z, work, dofs)

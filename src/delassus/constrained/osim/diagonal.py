@@ -106,10 +106,9 @@ def carry(model, way, loose, strands, Y, Z):
     for t in range(way.first, way.first + way.count):
         dof = model.chains[t]
         y = along(a, b, c, loose, dof)
-        z = scale(loose[dof + DOF.D_inverse], y)
-        a, b, c = give_way(a, b, c, z, loose, dof)
+        a, b, c = give_way(a, b, c, y, loose, dof)
         put3(Y, entry, y)
-        put3(Z, entry, z)
+        put3(Z, entry, scale(loose[dof + DOF.D_inverse], y))
         entry = entry + WIDTH
     if way.root >= 0:  # through a free body to the world
         put_root_entries(a, Y, Z, entry, loose, way.root)

@@ -140,13 +140,13 @@ def put_inverse_of_root(Omega, at, work, dof):
 def propagate_inverse_inertia(Omega, at, work, dof):
     """P^T Omega P + S D^-1 S^T with P = 1 - U D^-1 S^T: an update by two products of vectors.
 
-    With x = Omega U / D it is Omega - S x^T - x S^T + S (1 / D + U . x / D) S^T.
+    With G = U / D and x = Omega G it is Omega - S x^T - x S^T + S (1 / D + G . x) S^T.
     """
     angular, linear = get3(work, dof + DOF.angular), get3(work, dof + DOF.linear)
-    U_angular, U_linear = get3(work, dof + DOF.U_angular), get3(work, dof + DOF.U_linear)
+    G_angular, G_linear = get3(work, dof + DOF.G_angular), get3(work, dof + DOF.G_linear)
+    x_angular, x_linear = motion(Omega, at, G_angular, G_linear)
     D_inverse = work[dof + DOF.D_inverse]
-    x_angular, x_linear = motion(Omega, at, scale(D_inverse, U_angular), scale(D_inverse, U_linear))
-    half = 0.5 * D_inverse * (1.0 + dot(U_angular, x_angular) + dot(U_linear, x_linear))
+    half = 0.5 * (D_inverse + dot(G_angular, x_angular) + dot(G_linear, x_linear))
     x_angular = add_scaled(scale(-1.0, x_angular), half, angular)
     x_linear = add_scaled(scale(-1.0, x_linear), half, linear)
     for k in range(3):

@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from ...compile import clear, function, kernel, part, slots
 from ...dynamics.aba import DOF, LINK
-from ...dynamics.articulated import articulate, keep_remainder, pass_remainder, project
-from ..articulated_rows import start_supports
+from ...dynamics.articulated import articulate
+from ..articulated_rows import articulate_others, start_supports
 from ..caba_iterations import CHANGE, add_motions, clear_world, move, pass_forces, put_pulls
 from ..elimination import ArticulatedArrays, eliminate
 from ..free_root import factorize_root
 from ..packed import DIMENSIONS, Paths
-from ..pulls import BLOCK, PULL, couple, hand_on, loosen_neighbours, pull_neighbours, stiffen
+from ..pulls import BLOCK, PULL, articulate_coupled, couple, stiffen
 from ..rows import count_rows, rows_end, rows_work
-from .blocks import articulate_loose, place
+from .blocks import place
 
 # A link's place and inertia with all that it carries and nothing pulls at; its place alone. They
 # stand together in the record of a link, from where the placement's rotation was.
@@ -74,7 +74,7 @@ def place_links(model, q, geometry, work):
     dofs = len(model.links) * LINK.size
     rows = part(work, dofs + len(model.armature) * DOF.size)
     place(model, q, rows, work, dofs)
-    articulate_loose(model, work, dofs)
+    articulate_others(model, work, dofs)
     start_supports(model, work)
     at = 0
     for t in range(len(model.supports)):
@@ -126,7 +126,7 @@ def factor_links(model, geometry, weights, factor, work):
         elif turn.neighbours == 0:
             articulate(model, turn.link, False, work, LINK.size, dofs, DOF.size)
         else:
-            articulate_coupled(model, turn, pulls, blocks, work, dofs)
+            articulate_coupled(model, turn, False, pulls, blocks, work, dofs)
     write_factor(model, factor, rows, pulls, work, dofs)
 
 
@@ -143,23 +143,6 @@ def read_geometry(model, geometry, rows, work, dofs):
             copy(geometry, at, work, dofs + k * DOF.size, SUBSPACE)
             at = at + SUBSPACE
     copy(geometry, at, rows, 0, rows_end(model))
-
-
-@function
-def articulate_coupled(model, turn, pulls, blocks, work, dofs):
-    """The same for a link that is coupled with others than its parent."""
-    link = model.links[turn.link]
-    at, parent = turn.link * LINK.size, link.parent * LINK.size
-    for k in range(link.v + link.nv - 1, link.v - 1, -1):
-        dof, step = dofs + k * DOF.size, k - link.v
-        moment = project(model, link, k, at, work, dof)
-        pull_neighbours(model, turn, dof, step, blocks, pulls, work)
-        loosen_neighbours(model, turn, moment, dof, step, blocks, pulls, work)
-        if k > link.v:
-            keep_remainder(at, moment, work, dof)
-        elif link.parent > 0:
-            pass_remainder(model, link, False, at, parent, moment, work, dof)
-    hand_on(model, turn, blocks, work)
 
 
 @function
