@@ -216,6 +216,17 @@ def choose(typingctx, mask, x, y):
 
 
 @intrinsic
+def exceeds(typingctx, x, limit):
+    """Where x is not at most the limit: NaN is not."""
+
+    def generate(context, builder, sig, args):
+        limits = _as_vector(context, builder, args[1], sig.args[1], x)
+        return builder.fcmp_unordered(">", args[0], limits)
+
+    return Mask(x)(x, limit), generate
+
+
+@intrinsic
 def any_lane(typingctx, mask):
     """Whether the mask holds in at least one lane."""
 
@@ -247,52 +258,75 @@ def lane_set(typingctx, x, index, value):
     return x(x, types.intp, x.element), generate
 
 
-@intrinsic
-def bit_clear(typingctx, x, bit, y, z):
-    """y where the given bit of x's representation is 0, z where it is 1."""
-    kind = x if isinstance(x, Lane) else None
-    bits = x.bits if kind else x.bitwidth
+def _raised(builder, x, kind, bit):
+    """The bits of a number, moved up so that one of them stands where the sign is."""
+    bits = kind.bits if isinstance(kind, Lane) else kind.bitwidth
+    pattern = ir.IntType(bits)
+    distance = ir.Constant(pattern, bits - 1 - bit)
+    if isinstance(kind, Lane):
+        pattern = ir.VectorType(pattern, kind.width)
+        distance = ir.Constant(pattern, [distance] * kind.width)
+    return builder.shl(builder.bitcast(x, pattern), distance)
+
+
+@intrinsic(prefer_literal=True)
+def by_bit(typingctx, x, bit, y, z):
+    """y where a bit of x's representation, counted from the lowest, is 0, z where it is 1."""
 
     def generate(context, builder, sig, args):
-        word = ir.IntType(bits)
-        pattern = ir.VectorType(word, kind.width) if kind else word
-        wanted = builder.trunc(args[1], word) if bits == 32 else args[1]
-        if kind:
-            wanted = _splat(builder, wanted, pattern)
-        found = builder.and_(builder.bitcast(args[0], pattern), wanted)
-        is_zero = builder.icmp_unsigned("==", found, cgutils.get_null_value(pattern))
-        return builder.select(is_zero, args[2], args[3])
+        raised = _raised(builder, args[0], x, bit.literal_value)
+        is_set = builder.icmp_signed("<", raised, cgutils.get_null_value(raised.type))
+        return builder.select(is_set, args[3], args[2])
 
-    return y(x, types.int64, y, y), generate
+    return y(x, bit, y, y), generate
+
+
+@intrinsic(prefer_literal=True)
+def flipped(typingctx, x, bit, y, sign):
+    """y, negated where a bit of x's representation is 1. `sign` is -0.0."""
+
+    def generate(context, builder, sig, args):
+        raised = _raised(builder, args[0], x, bit.literal_value)
+        flip = builder.and_(raised, builder.bitcast(args[3], raised.type))
+        both = builder.xor(builder.bitcast(args[2], raised.type), flip)
+        return builder.bitcast(both, args[2].type)
+
+    return y(x, bit, y, sign), generate
 
 
 def stored(name: str, values: tuple[float, ...], bits: int):
-    """A function that reads constants from memory.
+    """A function that reads constants from memory, as numbers like its argument.
 
     Where code may be anywhere in memory, LLVM spells out a constant of 64 bits by four instructions
-    on ARM, in each turn of a loop. So these stand in a table that it must take as given: it is
-    weak, as if another could be put in its place.
+    on ARM, in each turn of a loop; and one held in a register is copied before a sum is built on
+    it. So these stand in a table that it must take as given: it is weak, as if another could be put
+    in its place. For lanes the table holds each constant in all lanes.
     """
     real = {64: types.float64, 32: types.float32}[bits]
-    element = _FLOAT_IR[bits]
-    kind = ir.ArrayType(element, len(values))
 
     @intrinsic
-    def read(typingctx):
+    def read(typingctx, like):
+        is_lane = isinstance(like, Lane)
+        number = like if is_lane else real
+        element = vector_type(like) if is_lane else _FLOAT_IR[bits]
+        kind = ir.ArrayType(element, len(values))
+
+        def constant(x):
+            single = ir.Constant(_FLOAT_IR[bits], x)
+            return ir.Constant(element, [single] * like.width) if is_lane else single
+
         def generate(context, builder, sig, args):
-            module, label = builder.module, f"delassus.{name}"
+            module, label = builder.module, f"delassus.{name}.{number}"
             table = module.globals.get(label)
             if table is None:
                 table = ir.GlobalVariable(module, kind, label)
-                table.initializer = ir.Constant(kind, [ir.Constant(element, x) for x in values])
+                table.initializer = ir.Constant(kind, [constant(x) for x in values])
                 table.linkage = "weak"
             found = [
                 builder.load(builder.gep(table, [INDEX(0), INDEX(k)])) for k in range(len(values))
             ]
-            for x in found:
-                x.set_metadata("invariant.load", module.add_metadata([]))
             return context.make_tuple(builder, sig.return_type, found)
 
-        return types.UniTuple(real, len(values))(), generate
+        return types.UniTuple(number, len(values))(like), generate
 
     return read

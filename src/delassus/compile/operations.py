@@ -37,6 +37,16 @@ def sincos(x):
     return (math.sin(x), math.cos(x)) if math.isfinite(x) else (math.nan, math.nan)
 
 
+def near_sincos(x):
+    """Sine and cosine of an x that is not `far`: without a test, which many can share."""
+    return sincos(x)
+
+
+def far(x):
+    """Whether the length of an angle, or of several, is beyond `near_sincos`, or NaN."""
+    return x > _REDUCIBLE[64] if _is_symbol(x) else not x <= _REDUCIBLE[64]
+
+
 def sqrt(x):
     """Square root of x, NaN for a negative one."""
     if _is_symbol(x):
@@ -170,6 +180,18 @@ def install(exact, fast) -> None:
 
         return lane
 
+    @overload(near_sincos, jit_options=exact, strict=False)
+    def _near_sincos(x):
+        reduced_sincos = reduced[x.bits if is_lane(x) else x.bitwidth]
+        return lambda x: reduced_sincos(x)
+
+    @overload(far, jit_options=exact, strict=False)
+    def _far(x):
+        limit = _REDUCIBLE[x.bits if is_lane(x) else x.bitwidth]
+        if is_lane(x):
+            return lambda x: L.exceeds(x, limit)
+        return lambda x: not x <= limit
+
     @overload(sqrt, jit_options=exact, strict=False)
     def _sqrt(x):
         return lambda x: L.square_root(x)
@@ -276,12 +298,12 @@ _COSINE = {
 }
 
 
-def _polynomial32(z, c):
-    return c[0] + z * (c[1] + z * c[2])
+def _polynomial32(z, a, b, c):
+    return a + z * (b + z * c)
 
 
-def _polynomial64(z, c):
-    return (c[0] + z * (c[1] + z * c[2])) + (z * z * z) * (c[3] + z * (c[4] + z * c[5]))
+def _polynomial64(z, a, b, c, d, e, f):
+    return (a + z * (b + z * c)) + (z * z * z) * (d + z * (e + z * f))
 
 
 _POLYNOMIALS = {64: _polynomial64, 32: _polynomial32}
@@ -291,28 +313,25 @@ def _reduced_sincos(bits, exact, L):
     """Sine and cosine of reducible angles: Cody and Waite's reduction, then polynomials."""
     from numba.extending import register_jitable
 
-    reduction = L.stored(f"reduction{bits}", (_TWO_OVER_PI, *_HALF_PI[bits]), bits)
-    sine = L.stored(f"sine{bits}", _SINE[bits], bits)
-    cosine = L.stored(f"cosine{bits}", _COSINE[bits], bits)
+    general = (_TWO_OVER_PI, _ROUNDER[bits], *_HALF_PI[bits], 1.0, -0.5, -0.0)
+    constants = L.stored("sincos", general + _SINE[bits] + _COSINE[bits], bits)
     polynomial = register_jitable(**exact)(_POLYNOMIALS[bits])
-    rounder = _ROUNDER[bits]
+    to_sine, to_cosine = len(general), len(general) + len(_SINE[bits])
 
     @register_jitable(**exact)
     def reduced_sincos(x):
-        two_over_pi, first, second, third = reduction()
+        known = constants(x)
+        two_over_pi, rounder, first, second, third, one, minus_half, sign = known[:to_sine]
         rounded = x * two_over_pi + rounder
         k = rounded - rounder
         r = ((x - k * first) - k * second) - k * third
         z = r * r
-        s = r + (r * z) * polynomial(z, sine())
-        c = (1.0 - 0.5 * z) + (z * z) * polynomial(z, cosine())
+        s = r + (r * z) * polynomial(z, *known[to_sine:to_cosine])
+        c = (one + minus_half * z) + (z * z) * polynomial(z, *known[to_cosine:])
         # Odd quadrants swap the two; quadrants 2 and 3 negate the sine, 1 and 2 the cosine.
-        swapped_s = L.bit_clear(rounded, 1, s, c)
-        swapped_c = L.bit_clear(rounded, 1, c, s)
-        following = rounded + 1.0
         return (
-            L.bit_clear(rounded, 2, swapped_s, -swapped_s),
-            L.bit_clear(following, 2, swapped_c, -swapped_c),
+            L.flipped(rounded, 1, L.by_bit(rounded, 0, s, c), sign),
+            L.flipped(rounded + one, 1, L.by_bit(rounded, 0, c, s), sign),
         )
 
     return reduced_sincos

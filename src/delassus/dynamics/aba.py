@@ -83,10 +83,11 @@ def bias_motions(model, v, work):
             parent = link.parent * LINK.size
             p, omega = get3(work, parent + LINK.p), get3(work, parent + MOTION.omega)
             alpha, a = get3(work, parent + MOTION.alpha), get3(work, parent + MOTION.a)
-        offset = subtract(get3(work, at + LINK.p), p)
-        a = add_cross(add_cross(a, alpha, offset), omega, cross(omega, offset))
+        if not link.shares_origin:
+            offset = subtract(get3(work, at + LINK.p), p)
+            a = add_cross(add_cross(a, alpha, offset), omega, cross(omega, offset))
+            p = get3(work, at + LINK.p)
         omega, alpha, a = add_joint_motion(link, omega, alpha, a, v, work, at)
-        p = get3(work, at + LINK.p)
         put3(work, at + MOTION.omega, omega)
         put3(work, at + MOTION.alpha, alpha)
         put3(work, at + MOTION.a, a)

@@ -145,11 +145,11 @@ def keep_remainder(at, projected, work):
 def pass_remainder(model, link, is_first, at, to, projected, work):
     """IA - U D^-1 U^T, moved to the parent's origin and added there, to its own if the first."""
     moment, force, g_moment, g_force = projected
-    r = subtract(get3(work, at + LINK.p), get3(work, to + LINK.p))
     M = outer_update(get6(work, at + LINK.M), force, g_force)
     H = outer_update9(get9(work, at + INERTIA.H), moment, g_force)
     A = outer_update(get6(work, at + LINK.A), moment, g_moment)
-    A, H = move_inertia(A, H, M, r)
+    if not link.shares_origin:
+        A, H = move_inertia(A, H, M, subtract(get3(work, at + LINK.p), get3(work, to + LINK.p)))
     if is_first:
         m, h = model.links[link.parent].mass, get3(work, to + LINK.own_h)
         put6(work, to + LINK.A, add6(A, get6(work, to + LINK.own_inertia)))

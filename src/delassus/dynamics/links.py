@@ -10,7 +10,7 @@ freedom that starts with those of SUBSPACE.
 
 from __future__ import annotations
 
-from ..compile import function, slots
+from ..compile import absolute, any_true, far, function, near_sincos, presume, sincos, slots
 from ..model.packed import FREE, HELICAL, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
 from ..spatial.vectors import (
     add,
@@ -28,7 +28,7 @@ from ..spatial.vectors import (
     scale,
     symmetric_times,
 )
-from .joints import joint_angle, turned_placement, turns
+from .joints import turned_placement
 
 PLACEMENT = slots(R=9, p=3)
 SUBSPACE = slots(angular=3, linear=3)
@@ -44,17 +44,41 @@ def place_links(model, q, work, size, dofs, dof_size):
     Sines and cosines come first, as they need not wait for each other: they stand where the
     subspace of their joint is to be.
     """
-    n = len(model.links)
-    for i in range(1, n):
-        link = model.links[i]
-        if turns(link):
-            at = dofs + link.v * dof_size
-            work[at], work[at + 1] = joint_angle(link, q)
-    for i in range(1, n):
+    if len(model.angles) > 0:
+        put_sines(model, q, work, dofs, dof_size)
+    for i in range(1, len(model.links)):
         link = model.links[i]
         at = dofs + link.v * dof_size
         R, p = place_link(link, i, q, work[at], work[at + 1], work, size)
         put_subspace(link, R, p, work, at, dof_size)
+
+
+@function
+def put_sines(model, q, work, dofs, dof_size):
+    """Sines and cosines of all angles; one by one only if any is very large."""
+    count, length = len(model.angles), 0.0 * q[model.angles[0].q]
+    for t in range(0, count - 1, 2):  # two by two, as each takes a long chain of operations
+        one, other = model.angles[t], model.angles[t + 1]
+        x, y = q[one.q], q[other.q]
+        length = length + (absolute(x) + absolute(y))
+        x, y = near_sincos(x), near_sincos(y)
+        put_sine(work, dofs + one.v * dof_size, x)
+        put_sine(work, dofs + other.v * dof_size, y)
+    if count % 2 == 1:
+        last = model.angles[count - 1]
+        length = length + absolute(q[last.q])
+        put_sine(work, dofs + last.v * dof_size, near_sincos(q[last.q]))
+    if any_true(presume(far(length), False)):
+        for t in range(count):
+            angle = model.angles[t]
+            put_sine(work, dofs + angle.v * dof_size, sincos(q[angle.q]))
+
+
+@function
+def put_sine(work, at, both):
+    """Store a sine and a cosine."""
+    work[at] = both[0]
+    work[at + 1] = both[1]
 
 
 @function

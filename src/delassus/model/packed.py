@@ -48,6 +48,7 @@ def link_type(real: np.dtype) -> np.dtype:
             # How many of them the position lies along, and the one if it is one.
             ("offset_count", np.int64),
             ("offset_axis", np.int64),
+            ("shares_origin", np.int64),  # whether its origin is always the parent's
             ("mass", real),
             ("subtree_mass", real),
             ("moment", real, (3,)),  # mass times centre of mass
@@ -62,11 +63,15 @@ def link_type(real: np.dtype) -> np.dtype:
     )
 
 
+ANGLE = np.dtype([("q", np.int64), ("v", np.int64)], align=True)
+
+
 class ModelArrays(NamedTuple):
     """What kernels know of a model."""
 
     links: np.ndarray
     frames: np.ndarray  # the last is the world
+    angles: np.ndarray  # of joints that turn their link about one axis: where they are in q and v
     dof_parent: np.ndarray  # the degree of freedom before each on the way to the world, or -1
     chain_start: np.ndarray  # the first of those before each that are numbered without a gap
     dof_end: np.ndarray  # one past the last degree of freedom that each carries
@@ -84,7 +89,7 @@ class ModelArrays(NamedTuple):
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
         integer = np.dtype(np.int64)
-        return (link_type(real), frame_type(real), *[integer] * 3, *[real] * 6)
+        return (link_type(real), frame_type(real), ANGLE, *[integer] * 3, *[real] * 6)
 
 
 def frame_type(real: np.dtype) -> np.dtype:
@@ -136,6 +141,7 @@ def pack(model, real: np.dtype) -> ModelArrays:
     return ModelArrays(
         links,
         _frames(model, axes, real),
+        _angles(links),
         dof_parent,
         chain_starts(dof_parent),
         np.repeat(links["end_v"], links["nv"]),
@@ -169,6 +175,9 @@ def _fill_alignment(link) -> None:
     is_aligned = np.isin(R, (-1.0, 0.0, 1.0)).all()
     link["axis"] = np.argmax(np.abs(R), axis=0) if is_aligned else -1
     link["offset_count"], link["offset_axis"] = np.count_nonzero(p), np.argmax(np.abs(p))
+    # The root's origin is where the tree's is.
+    is_inside = link["parent"] > 0 and link["kind"] in (REVOLUTE, SPHERICAL)
+    link["shares_origin"] = is_inside and link["offset_count"] == 0
 
 
 def _fill_inertia(link, inertia, E: np.ndarray) -> None:
@@ -243,6 +252,15 @@ def chain_starts(dof_parent: np.ndarray) -> np.ndarray:
         if parent == k - 1 and parent >= 0:
             start[k] = start[parent]
     return start
+
+
+def _angles(links: np.ndarray) -> np.ndarray:
+    """The angles of joints that turn their link about one axis."""
+    turning = links[1:][np.isin(links["kind"][1:], (REVOLUTE, HELICAL, PLANAR))]
+    found = np.zeros(len(turning), ANGLE)
+    found["q"] = turning["q"] + np.where(turning["kind"] == PLANAR, 2, 0)
+    found["v"] = turning["v"]
+    return found
 
 
 def _frames(model, axes, real: np.dtype) -> np.ndarray:
