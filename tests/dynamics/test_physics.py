@@ -1,5 +1,7 @@
 """Physics: energy, power, momentum, and the structure of the matrices."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -148,6 +150,47 @@ def test_a_robot_far_from_the_origin_loses_no_digits():
     assert relative(dl.forward_dynamics(far.build(), q, v, tau), expected) < 1e-13
     M = dl.mass_matrix(near.build(), q)
     assert relative(dl.mass_matrix(far.build(), q), M) < 1e-13
+
+
+def right_angled_rotations():
+    """The 24 rotations that take axes to axes."""
+    signed = (np.diag(s) for s in itertools.product((1.0, -1.0), repeat=3))
+    for S, order in itertools.product(signed, itertools.permutations(range(3))):
+        if np.linalg.det(S[:, order]) > 0:
+            yield S[:, order]
+
+
+@pytest.mark.parametrize("offset", [[0, 0, 0], [0, 0.2, 0], [0.1, -0.2, 0.3]])
+def test_joints_along_the_axes_of_their_parents(offset):
+    """Forward dynamics has a shortcut for them that inverse dynamics has not."""
+    rotations = list(right_angled_rotations())
+    assert len(rotations) == 24
+    builder = dl.ModelBuilder("right angles")
+    for k, rotation in enumerate(rotations):
+        placement = dl.Transform(rotation, offset if k % 5 else [0.3, 0, 0])
+        axis = np.eye(3)[k % 3] * (-1.0) ** (k // 3)
+        parent = "world" if k == 0 else f"body {k - 1 if k % 7 else k // 2}"
+        shape = {"mass": 1.0, "com": [0.05, 0.02, -0.1], "inertia": [0.02, 0.001, 0, 0.03, 0, 0.04]}
+        builder.add_body(f"body {k}", parent, dl.Revolute(axis), placement, **shape)
+    model = builder.build()
+    q, v, tau = random_states(model, 1, 5)
+    a = dl.forward_dynamics(model, q, v, tau)
+    assert relative(dl.inverse_dynamics(model, q, v, a), tau) < 1e-11
+
+
+def test_angles_of_many_turns():
+    """Sines of very large angles take a way of their own, if any state has one."""
+    model = chain(5)
+    q, v, tau = random_states(model, 2, 7)
+    q[3, 1] += 2.0e6
+    q[6, 4] -= 9.0e5
+    q[4, 0] = np.nan
+    a = dl.forward_dynamics(model, q, v, tau)
+    finite = [0, 1, 2, 3, 5, 6]
+    assert relative(dl.inverse_dynamics(model, q, v, a)[finite], tau[finite]) < 1e-11
+    assert not np.isfinite(a[4]).all()
+    for k in finite:
+        assert relative(dl.forward_dynamics(model, q[k], v[k], tau[k]), a[k]) < 1e-12
 
 
 def test_massless_rotor_with_rotational_inertia_moves():
