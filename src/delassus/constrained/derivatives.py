@@ -145,7 +145,7 @@ def vary_pieces(model, q, a, whole, multipliers, work, dofs, rows, pieces, C):
     for c in range(len(model.pieces)):
         piece, wrench = model.pieces[c], part(wrenches, c * WRENCH.size)
         put_rates(model, piece, q, a, multipliers, kp, kd, work, LINK.size, rows, rates)
-        put_wrench(piece, rows, multipliers, wrench)
+        put_wrench(model, piece, rows, multipliers, wrench)
         put_changes(model, piece, q, multipliers, wrench, work, LINK.size, dofs, DOF.size, changes)
         put_row_derivatives(model, piece, kp, kd, dofs, DOF.size, rows, rates, C[0], C[1])
 

@@ -47,13 +47,14 @@ CHANGE = slots(n=3, f=3, other_n=3, other_f=3)
 
 
 @function
-def put_wrench(piece, rows, multipliers, wrench):
-    """W of a piece: its rows times their multipliers."""
+def put_wrench(model, piece, rows, multipliers, wrench):
+    """W of a piece: its rows times their multipliers; on the other link only if that moves."""
     if has_wrench(piece):
-        for t in range(WRENCH.size):
+        count = WRENCH.size if changes_other(model, piece) else WRENCH.other_n
+        for t in range(count):
             wrench[t] = multipliers[piece.row] * rows[piece.row * ROW.size + ROW.n + t]
         for r in range(piece.row + 1, piece.row + piece.count):
-            for t in range(WRENCH.size):
+            for t in range(count):
                 wrench[t] = wrench[t] + multipliers[r] * rows[r * ROW.size + ROW.n + t]
 
 

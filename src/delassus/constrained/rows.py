@@ -181,13 +181,17 @@ def motion_at(work, at, p):
 
 
 @function
-def put_wrench(rows, row, n, f, p, p_other):
-    """A moment n and a force f that act at p on the one link, at p_other on the other."""
+def put_wrench(rows, row, other, n, f, p, p_other):
+    """A moment n and a force f that act at p on the one link, at p_other on the other.
+
+    What acts on the world, where `other` is 0, is of no interest.
+    """
     at = row * ROW.size
     put3(rows, at + ROW.n, add_cross(n, p, f))
     put3(rows, at + ROW.f, f)
-    put3(rows, at + ROW.other_n, add_cross(n, p_other, f))
-    put3(rows, at + ROW.other_f, f)
+    if other > 0:
+        put3(rows, at + ROW.other_n, add_cross(n, p_other, f))
+        put3(rows, at + ROW.other_f, f)
 
 
 @function
@@ -197,6 +201,14 @@ def put_state(rows, row, velocity, drift, error):
     rows[at + ROW.velocity] = velocity
     rows[at + ROW.drift] = drift
     rows[at + ROW.error] = error
+
+
+@function
+def put_states(rows, row, velocity, drift, error):
+    """The same of three rows from one on."""
+    put_state(rows, row, velocity[0], drift[0], error[0])
+    put_state(rows, row + 1, velocity[1], drift[1], error[1])
+    put_state(rows, row + 2, velocity[2], drift[2], error[2])
 
 
 @function
@@ -213,12 +225,10 @@ def put_connect(piece, work, at, other_at, p, p_other, apart, rows):
     u_other, a_other = point_motion(work, other_at, p_other)
     none, row = (0.0, 0.0, 0.0), piece.row
     velocity, drift = subtract(u, u_other), subtract(a, a_other)
-    put_wrench(rows, row, none, (1.0, 0.0, 0.0), p, p_other)
-    put_wrench(rows, row + 1, none, (0.0, 1.0, 0.0), p, p_other)
-    put_wrench(rows, row + 2, none, (0.0, 0.0, 1.0), p, p_other)
-    put_state(rows, row, velocity[0], drift[0], apart[0])
-    put_state(rows, row + 1, velocity[1], drift[1], apart[1])
-    put_state(rows, row + 2, velocity[2], drift[2], apart[2])
+    put_wrench(rows, row, other_at, none, (1.0, 0.0, 0.0), p, p_other)
+    put_wrench(rows, row + 1, other_at, none, (0.0, 1.0, 0.0), p, p_other)
+    put_wrench(rows, row + 2, other_at, none, (0.0, 0.0, 1.0), p, p_other)
+    put_states(rows, row, velocity, drift, apart)
 
 
 @function
@@ -231,7 +241,7 @@ def put_distance(piece, work, at, other_at, p, p_other, apart, rows):
     x = scale(1.0 / distance, apart)
     velocity = dot(x, d)
     drift = dot(x, a) + (dot(d, d) - velocity * velocity) / distance
-    put_wrench(rows, piece.row, (0.0, 0.0, 0.0), x, p, p_other)
+    put_wrench(rows, piece.row, other_at, (0.0, 0.0, 0.0), x, p, p_other)
     put_state(rows, piece.row, velocity, drift, distance - piece.rest)
 
 
@@ -246,7 +256,7 @@ def put_perpendicular(piece, work, at, other_at, R, R_other, rows):
     n_rate = add_cross(cross(cross(omega, x), y), x, cross(omega_other, y))
     turn = subtract(omega, omega_other)
     drift = dot(subtract(alpha, alpha_other), n) + dot(turn, n_rate)
-    put_wrench(rows, piece.row, n, none, none, none)
+    put_wrench(rows, piece.row, other_at, n, none, none, none)
     put_state(rows, piece.row, dot(turn, n), drift, dot(x, y) - piece.rest)
 
 
@@ -260,45 +270,42 @@ def put_relative(piece, work, at, other_at, R, p, p_there, e_linear, e_angular, 
     alpha = add_cross(subtract(alpha, alpha_other), omega, omega_other)
     a = add_cross(add_cross(subtract(a, a_other), omega, u_other), u, omega_other)
     if piece.is_plain:
-        put_plain(piece, R, p, p_there, turn, move, alpha, a, e_linear, e_angular, rows)
+        put_plain_wrenches(rows, piece, other_at, R, p, p_there)
+        put_plain_states(rows, piece, R, move, a, e_linear, turn, alpha, e_angular)
     else:
-        put_by_basis(piece, R, p, p_there, turn, move, alpha, a, e_linear, e_angular, rows)
+        for k in range(piece.count):
+            b_linear, b_angular = get3(piece.basis, 6 * k), get3(piece.basis, 6 * k + 3)
+            f, n = rotate(R, b_linear), rotate(R, b_angular)
+            put_wrench(rows, piece.row + k, other_at, n, f, p, p_there)
+            put_state(
+                rows,
+                piece.row + k,
+                dot(f, move) + dot(n, turn),
+                dot(f, a) + dot(n, alpha),
+                dot(b_linear, e_linear) + dot(b_angular, e_angular),
+            )
 
 
 @function
-def put_plain(piece, R, p, p_there, turn, move, alpha, a, e_linear, e_angular, rows):
-    """Rows along the frame's axes, and about them if they are more than three."""
+def put_plain_wrenches(rows, piece, other, R, p, p_other):
+    """Forces along the frame's axes, and moments about them if there are six rows."""
     none, row = (0.0, 0.0, 0.0), piece.row
     x, y, z = (R[0], R[3], R[6]), (R[1], R[4], R[7]), (R[2], R[5], R[8])
-    put_wrench(rows, row, none, x, p, p_there)
-    put_wrench(rows, row + 1, none, y, p, p_there)
-    put_wrench(rows, row + 2, none, z, p, p_there)
-    put_state(rows, row, dot(x, move), dot(x, a), e_linear[0])
-    put_state(rows, row + 1, dot(y, move), dot(y, a), e_linear[1])
-    put_state(rows, row + 2, dot(z, move), dot(z, a), e_linear[2])
+    put_wrench(rows, row, other, none, x, p, p_other)
+    put_wrench(rows, row + 1, other, none, y, p, p_other)
+    put_wrench(rows, row + 2, other, none, z, p, p_other)
     if piece.count == 6:
-        put_wrench(rows, row + 3, x, none, none, none)
-        put_wrench(rows, row + 4, y, none, none, none)
-        put_wrench(rows, row + 5, z, none, none, none)
-        put_state(rows, row + 3, dot(x, turn), dot(x, alpha), e_angular[0])
-        put_state(rows, row + 4, dot(y, turn), dot(y, alpha), e_angular[1])
-        put_state(rows, row + 5, dot(z, turn), dot(z, alpha), e_angular[2])
+        put_wrench(rows, row + 3, other, x, none, none, none)
+        put_wrench(rows, row + 4, other, y, none, none, none)
+        put_wrench(rows, row + 5, other, z, none, none, none)
 
 
 @function
-def put_by_basis(piece, R, p, p_there, turn, move, alpha, a, e_linear, e_angular, rows):
-    """Rows along and about axes of their own."""
-    for k in range(piece.count):
-        b_linear, b_angular = get3(piece.basis, 6 * k), get3(piece.basis, 6 * k + 3)
-        f, n = rotate(R, b_linear), rotate(R, b_angular)
-        put_wrench(rows, piece.row + k, n, f, p, p_there)
-        put_state(
-            rows,
-            piece.row + k,
-            dot(f, move) + dot(n, turn),
-            dot(f, a) + dot(n, alpha),
-            dot(b_linear, e_linear) + dot(b_angular, e_angular),
-        )
+def put_plain_states(rows, piece, R, move, a, e_linear, turn, alpha, e_angular):
+    """What these rows move by, drift by, and miss by."""
+    put_states(rows, piece.row, rotate_back(R, move), rotate_back(R, a), e_linear)
+    if piece.count == 6:
+        put_states(rows, piece.row + 3, rotate_back(R, turn), rotate_back(R, alpha), e_angular)
 
 
 @function

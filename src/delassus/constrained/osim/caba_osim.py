@@ -31,8 +31,9 @@ from ...spatial.vectors import (
     put6,
     put9,
     scale,
+    subtract,
 )
-from ..pulls import subtract_cross, wrench
+from ..pulls import point, stiffen_point, subtract_cross, wrench
 from .blocks import (
     articulate_others,
     articulate_supports,
@@ -101,14 +102,20 @@ def start_spring(model, strand, weights, rows, strands, work, dofs):
     p = get3(work, at + LINK.p)
     A, H = get6(work, at + INERTIA.A), get9(work, at + INERTIA.H)
     M = get6(work, at + INERTIA.M)
+    pushes = strand.first < end.pushes
     for r in range(strand.count):
         n, f = wrench(model, end, strand.first + r, rows, work, dofs)
         x = end.sign * weights[row + r]
         put3(strands, strand.slot + 6 * r, scale(x, n))
         put3(strands, strand.slot + 6 * r + 3, scale(x, f))
-        n, x = subtract_cross(n, p, f), -weights[row + r]
-        n_x, f_x = scale(x, n), scale(x, f)
-        A, H, M = outer_update(A, n, n_x), outer_update9(H, n, f_x), outer_update(M, f, f_x)
+        if not pushes:
+            A = outer_update(A, n, scale(-weights[row + r], n))
+        elif not end.is_at_point:
+            n, x = subtract_cross(n, p, f), -weights[row + r]
+            n_x, f_x = scale(x, n), scale(x, f)
+            A, H, M = outer_update(A, n, n_x), outer_update9(H, n, f_x), outer_update(M, f, f_x)
+    if end.is_at_point:
+        A, H, M = stiffen_point(A, H, M, subtract(point(end, rows), p), get3(weights, row))
     fill_strand(strand, strands)
     put6(work, at + INERTIA.A, A)
     put9(work, at + INERTIA.H, H)

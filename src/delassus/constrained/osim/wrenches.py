@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ...compile import function, sqrt
 from ...compile.programs import implicit_registers, run_program
-from ...spatial.vectors import add, add_cross, cross, dot, get3, put3, rotate, scale, subtract
+from ...spatial.vectors import add, cross, dot, get3, rotate, scale, subtract
 from ..pieces import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR
 from ..rows import (
-    ROW,
     frame_position,
     frame_rotation,
     piece_registers,
+    put_plain_wrenches,
     put_wrench,
     tree_origin,
 )
@@ -53,31 +53,24 @@ def put_wrenches_between(model, piece, q, work, size, rows):
     none, row = (0.0, 0.0, 0.0), piece.row
     if piece.kind == CONNECT:
         p_other = frame_position(other, work, size)
-        put_wrench(rows, row, none, (1.0, 0.0, 0.0), p, p_other)
-        put_wrench(rows, row + 1, none, (0.0, 1.0, 0.0), p, p_other)
-        put_wrench(rows, row + 2, none, (0.0, 0.0, 1.0), p, p_other)
+        put_wrench(rows, row, other.link, none, (1.0, 0.0, 0.0), p, p_other)
+        put_wrench(rows, row + 1, other.link, none, (0.0, 1.0, 0.0), p, p_other)
+        put_wrench(rows, row + 2, other.link, none, (0.0, 0.0, 1.0), p, p_other)
     elif piece.kind == DISTANCE:
         p_other = frame_position(other, work, size)
         apart = subtract(add(p, shift), p_other)
         direction = scale(1.0 / sqrt(dot(apart, apart)), apart)
-        put_wrench(rows, row, none, direction, p, p_other)
+        put_wrench(rows, row, other.link, none, direction, p, p_other)
     elif piece.kind == PERPENDICULAR:
         R, R_other = frame_rotation(frame, work, size), frame_rotation(other, work, size)
         x, y = rotate(R, get3(piece.axis, 0)), rotate(R_other, get3(piece.other_axis, 0))
-        put_wrench(rows, row, cross(x, y), none, none, none)
+        put_wrench(rows, row, other.link, cross(x, y), none, none, none)
+    elif piece.is_plain:
+        R = frame_rotation(frame, work, size)
+        put_plain_wrenches(rows, piece, other.link, R, p, add(p, shift))
     else:
         R = frame_rotation(frame, work, size)
         for k in range(piece.count):
             f = rotate(R, get3(piece.basis, 6 * k))
             n = rotate(R, get3(piece.basis, 6 * k + 3))
-            if other.link > 0:
-                put_wrench(rows, row + k, n, f, p, add(p, shift))
-            else:
-                put_one_side(rows, row + k, n, f, p)
-
-
-@function
-def put_one_side(rows, row, n, f, p):
-    """A moment n and a force f that act at p on the link of the frame."""
-    put3(rows, row * ROW.size + ROW.n, add_cross(n, p, f))
-    put3(rows, row * ROW.size + ROW.f, f)
+            put_wrench(rows, row + k, other.link, n, f, p, add(p, shift))
