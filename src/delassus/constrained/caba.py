@@ -37,7 +37,7 @@ from .elimination import ArticulatedArrays
 from .free_root import factorize_root
 from .pulls import BLOCK, PULL, articulate_coupled, couple, pull, stiffen
 from .rows import count_rows, rows_end, rows_work
-from .solver import INPUTS, LIMITS, OUTPUTS
+from .solver import INPUTS, LIMITS, OUTPUTS, WHOLE
 
 
 def elimination_work(n: dict[str, int]) -> int:
@@ -69,12 +69,15 @@ def caba(model, limits, q, v, tau, rows, whole, external_forces, a, multipliers,
     move_links(model, q, v, work, dofs)
     put_constraints(model, q, v, rows, whole, target, weights, forces, records, work, dofs)
     put_rigid_bodies(model, external_forces, work)
+    square = 0.0 * whole[WHOLE.tolerance]
     for t in range(m):
         x[t] = weights[t] * target[t] - forces[t]
+        r[t] = target[t]
+        square = square + target[t] * target[t]
     eliminate(model, tau, weights, x, loose, pulls, blocks, joints, records, work, dofs)
     iterate(
-        model, limits[0], tau, whole, target, weights, r, x, forces, loose, pulls, joints, records,
-        info, work, dofs,
+        model, limits[0], tau, whole, square, target, weights, r, x, forces, loose, pulls, joints,
+        records, info, work, dofs,
     )  # fmt: skip
     for t in range(m):
         multipliers[t] = forces[t]

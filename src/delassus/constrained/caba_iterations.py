@@ -68,17 +68,20 @@ def loose_end(model):
 
 @function
 def iterate(
-    model, limit, tau, whole, target, weights, r, x, forces, loose, pulls, joints, records, info,
-    work, dofs,
+    model, limit, tau, whole, square, target, weights, r, x, forces, loose, pulls, joints, records,
+    info, work, dofs,
 ):  # fmt: skip
-    """Add up changes until J^T r is small; states that are done wait for the others."""
+    """Add up changes until J^T r is small; states that are done wait for the others.
+
+    r starts as the target, whose square is given.
+    """
     m = count_rows(model)
     none = 0.0 * whole[WHOLE.tolerance]
     one = 1.0 + none
     move(model, tau, True, True, pulls, joints, work, dofs)
-    put_residuals(model, TOTAL.alpha, target, r, records, work, dofs)
-    residual = tighten(model, one > none, none, weights, r, forces)
-    start = acceleration_length(model, target, work, whole)
+    add_motions(model, TOTAL.alpha, r, records, work, dofs)
+    residual = tighten(model, one > none, none, weights, r, x, forces)
+    start = acceleration_length(model, square, work)
     goal = 0.5 * whole[WHOLE.tolerance] + ROUNDING * start
     gradient, own_count = one + goal, one
     count = 1
@@ -86,8 +89,6 @@ def iterate(
         is_active = presume(gradient > goal, True)
         own_count = own_count + select(is_active, one, none)
         if count == 1:
-            for t in range(m):
-                x[t] = weights[t] * r[t] - forces[t]
             put_needed_forces(model, loose, work)
             put_pulls(model, True, LINK.n, x, records, work, dofs)
             pass_forces(model, tau, True, pulls, joints, work, dofs)
@@ -96,7 +97,7 @@ def iterate(
         else:
             give_way(model, is_active, tau, weights, r, x, pulls, joints, records, work, dofs)
         before = residual
-        residual = tighten(model, is_active, none, weights, r, forces)
+        residual = tighten(model, is_active, none, weights, r, x, forces)
         count = count + 1
         if count < limit and (
             any_true(residual < NEAR * goal) or any_true(residual > SLOW * before)
@@ -132,10 +133,12 @@ def give_way(model, is_active, tau, weights, r, x, pulls, joints, records, work,
 
 
 @function
-def tighten(model, is_active, square, weights, r, forces):
-    """Add to the multipliers what r does; return its length."""
+def tighten(model, is_active, square, weights, r, x, forces):
+    """Add to the multipliers what r does; return its length, and x, the springs' whole tension."""
     for t in range(count_rows(model)):
-        forces[t] = forces[t] - select(is_active, weights[t] * r[t], 0.0 * r[t])
+        y = weights[t] * r[t]
+        forces[t] = forces[t] - select(is_active, y, 0.0 * y)
+        x[t] = y - forces[t]
         square = square + r[t] * r[t]
     return sqrt(square)
 
@@ -239,10 +242,8 @@ def add_motions(model, place, r, records, work, dofs):
 
 
 @function
-def acceleration_length(model, target, work, whole):
-    """The length of what residuals are the difference of."""
-    square = length(count_rows(model), target, whole)
-    square = square * square
+def acceleration_length(model, square, work):
+    """The length of what residuals are the difference of, from the square of gamma - a*."""
     for t in range(len(model.ends)):
         at = model.ends[t].at
         alpha, linear = get3(work, at + TOTAL.alpha), get3(work, at + TOTAL.a)

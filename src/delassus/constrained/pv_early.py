@@ -162,7 +162,8 @@ def pv_early(model, limits, q, v, tau, rows, whole, external_forces, a, multipli
             is_active = presume(missing > FINE * unit, False)
     for t in range(m):
         multipliers[t] = forces[t]
-    info[INFO.start] = acceleration_length(model, target, work, whole)
+    wanted = length(m, target, whole)
+    info[INFO.start] = acceleration_length(model, wanted * wanted, work)
     gradient = gradient_length(model, r, none, records, work, dofs)
     info[INFO.gradient] = gradient + select(missing > ROUGH * unit, missing, none)
     info[INFO.residual] = length(m, r, whole)

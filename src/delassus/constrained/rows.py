@@ -144,9 +144,11 @@ def put_rows_between(model, piece, q, with_error, work, size, rows):
 @function
 def frame_position(frame, work, size):
     """Position of a frame from the tree's origin."""
-    at = frame.link * size
-    offset = rotate(get9(work, at + PLACEMENT.R), get3(frame.position, 0))
-    return add(get3(work, at + PLACEMENT.p), offset)
+    p = get3(frame.position, 0)
+    if frame.link > 0:
+        at = frame.link * size
+        p = add(get3(work, at + PLACEMENT.p), rotate(get9(work, at + PLACEMENT.R), p))
+    return p
 
 
 @function
