@@ -27,6 +27,7 @@ def link_type(real: np.dtype) -> np.dtype:
     """One link of a model, with floating-point numbers of the given type."""
     return np.dtype(
         [
+            # What sweeps over links read comes first, together: the fewer cache lines, the better.
             ("parent", np.int64),
             ("kind", np.int64),
             ("q", np.int64),  # first index in q
@@ -35,12 +36,6 @@ def link_type(real: np.dtype) -> np.dtype:
             ("body", np.int64),  # number of the body among the model's, -1 for one without a name
             ("has_children", np.int64),
             ("is_last_child", np.int64),  # the first of its siblings that a backward sweep meets
-            ("branch", np.int64),  # a link shares this number with its last child only
-            ("last_link", np.int64),  # the last link of the subtree
-            ("end_v", np.int64),  # one past the subtree's last index in v
-            ("tree_end_v", np.int64),  # the same of the root of its tree
-            ("leads_to_fork", np.int64),  # whether a link of the subtree has several children
-            ("fork", np.int64),  # the nearest ancestor that has several children, or 0
             ("rotation", real, (9,)),  # of the joint in the parent link's axes
             ("position", real, (3,)),
             # Which of the parent's axes each of the joint's lies along, if all do; else -1.
@@ -50,14 +45,20 @@ def link_type(real: np.dtype) -> np.dtype:
             ("offset_axis", np.int64),
             ("shares_origin", np.int64),  # whether its origin is always the parent's
             ("mass", real),
-            ("subtree_mass", real),
             ("moment", real, (3,)),  # mass times centre of mass
+            ("inertia_factor", real, (7,)),  # the inertia as a sum that is cheap to turn
             ("inertia", real, (6,)),  # about the link's origin
-            ("inertia_factor", real, (7,)),  # the same as a sum that is cheap to turn
-            ("central_factor", real, (7,)),  # such a sum about the centre of mass
             ("center", real, (3,)),
+            ("central_factor", real, (7,)),  # a sum as above, about the centre of mass
+            ("subtree_mass", real),
             ("pitch", real),
             ("orientation", real, (9,)),  # of the body's own axes in the link's
+            ("branch", np.int64),  # a link shares this number with its last child only
+            ("last_link", np.int64),  # the last link of the subtree
+            ("end_v", np.int64),  # one past the subtree's last index in v
+            ("tree_end_v", np.int64),  # the same of the root of its tree
+            ("leads_to_fork", np.int64),  # whether a link of the subtree has several children
+            ("fork", np.int64),  # the nearest ancestor that has several children, or 0
         ],
         align=True,
     )
