@@ -16,8 +16,6 @@ class Table:
         self.arrays, self.work = arrays, work
         words = [dimensions[name] for name in type(arrays).dimensions]
         for array in (*arrays, work):
-            if not array.flags.c_contiguous:
-                raise ValueError("a model's arrays must be contiguous")
             words += [array.ctypes.data, array.size]
         self.words = np.array(words, np.int64)
         self.address = int(self.words.ctypes.data)
@@ -28,7 +26,7 @@ class Tabulated:
 
     A subclass has `dimensions`, the extents that kernels' arguments are made of, and
     `pack(kind, dtype)`, its arrays in one precision. `kind` is the tuple of arrays that a kernel
-    reads, for which there may be a choice.
+    reads, for which there may be a choice; they are converted to the types that it names.
     """
 
     dimensions: dict[str, int]
@@ -53,7 +51,9 @@ class Tabulated:
     def _table(self, kind: type, dtype: np.dtype) -> Table:
         key = kind, dtype
         if key not in self._tables:
-            self._tables[key] = Table(self.pack(kind, dtype), self.dimensions, np.empty(0, dtype))
+            packed = zip(self.pack(kind, dtype), kind.array_types(dtype), strict=True)
+            arrays = kind(*(np.ascontiguousarray(a, t) for a, t in packed))
+            self._tables[key] = Table(arrays, self.dimensions, np.empty(0, dtype))
         return self._tables[key]
 
     def arrays(self, kind: type, dtype: np.dtype) -> tuple:

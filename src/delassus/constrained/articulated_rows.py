@@ -20,6 +20,7 @@ from ..dynamics.aba import (
 from ..dynamics.articulated import articulate, start_inertia
 from ..dynamics.links import MOVING, place_links, start_at_rest
 from ..spatial.vectors import (
+    add,
     add_cross,
     add_scaled,
     cross,
@@ -29,7 +30,16 @@ from ..spatial.vectors import (
 )
 from .elimination import AT_JOINTS, NONE
 from .jacobian import place_world
-from .rows import ROW, count_rows, put_rows
+from .pieces import CONNECT
+from .rows import (
+    ROW,
+    count_rows,
+    frame_offset,
+    frame_position,
+    put_connect,
+    put_rows,
+    tree_shift,
+)
 from .solver import REQUEST, WHOLE
 
 
@@ -49,14 +59,20 @@ def move_links(model, q, v, work, dofs):
 @function
 def put_constraints(model, q, v, rows, whole, target, weights, forces, records, work, dofs):
     """All rows, gamma - a*, and what is asked of each."""
-    put_velocities(model, v, work, dofs)
-    for t in range(len(model.ends)):
-        if model.ends[t].wrench != AT_JOINTS:
-            put_moving(model.ends[t].at, work)
     kp, kd = whole[WHOLE.kp], whole[WHOLE.kd]
-    with_error = any_true(kp > 0.0)
+    with_error, with_velocity = any_true(kp > 0.0), any_true(kd > 0.0)
+    if with_velocity or model.counts[3] > 0:
+        put_velocities(model, v, work, dofs)
+    for t in range(len(model.ends)):
+        end = model.ends[t]
+        if end.wrench != AT_JOINTS and not end.is_at_point:
+            put_moving(end.at, work)
     for c in range(len(model.pieces)):
-        put_rows(model, model.pieces[c], q, v, with_error, work, LINK.size, records)
+        piece = model.pieces[c]
+        if piece.kind == CONNECT:
+            put_point(model, piece, q, with_error, with_velocity, work, records)
+        else:
+            put_rows(model, piece, q, v, with_error, work, LINK.size, records)
     for t in range(count_rows(model)):
         at, request = t * ROW.size, t * REQUEST.size
         x = records[at + ROW.drift] - rows[request + REQUEST.desired]
@@ -94,22 +110,66 @@ def put_moving(at, work):
 
 
 @function
+def put_point(model, piece, q, with_error, with_velocity, work, records):
+    """The rows at two points, by the motion of their links' origins.
+
+    Velocities and errors are left out, as zeros, if not asked for.
+    """
+    frame, other = model.frames[piece.frame], model.frames[piece.other]
+    p, p_other = frame_position(frame, work, LINK.size), frame_position(other, work, LINK.size)
+    velocity, apart = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if with_velocity:
+        velocity = subtract(point_velocity(frame, p, work), point_velocity(other, p_other, work))
+    if with_error:
+        apart = subtract(add(p, tree_shift(model, piece, q)), p_other)
+    drift = subtract(point_acceleration(frame, work), point_acceleration(other, work))
+    put_connect(piece, other.link * LINK.size, p, p_other, velocity, drift, apart, records)
+
+
+@function
+def point_velocity(frame, p, work):
+    """The velocity of a frame's origin, which is at p."""
+    at = frame.link * LINK.size
+    u = get3(work, at + MOVING.u)
+    if frame.link > 0:
+        u = add_cross(u, get3(work, at + MOTION.omega), p)
+    return u
+
+
+@function
+def point_acceleration(frame, work):
+    """The acceleration of a frame's origin."""
+    at = frame.link * LINK.size
+    a = get3(work, at + MOTION.a)
+    if frame.link > 0:
+        r, omega = frame_offset(frame, work, LINK.size), get3(work, at + MOTION.omega)
+        a = add_cross(add_cross(a, get3(work, at + MOTION.alpha), r), omega, cross(omega, r))
+    return a
+
+
+@function
 def eliminate_others(model, tau, work, dofs):
     """Eliminate joints that carry no rows; then all links with ends have an inertia."""
-    articulate_others(model, work, dofs)
     for t in range(len(model.others)):
         stretch = model.others[t]
+        articulate_stretch(model, stretch, work, dofs)
         pass_forces(model, stretch.first, stretch.last, tau, work, dofs)
+    start_ends(model, work)
 
 
 @function
 def articulate_others(model, work, dofs):
     """Articulated inertias of links that carry no end; then all with ends have an inertia."""
     for t in range(len(model.others)):
-        stretch = model.others[t]
-        for i in range(stretch.last, stretch.first - 1, -1):
-            articulate(model, i, model.is_first[i], work, LINK.size, dofs, DOF.size)
+        articulate_stretch(model, model.others[t], work, dofs)
     start_ends(model, work)
+
+
+@function
+def articulate_stretch(model, stretch, work, dofs):
+    """The same of links that follow each other."""
+    for i in range(stretch.last, stretch.first - 1, -1):
+        articulate(model, i, model.is_first[i], work, LINK.size, dofs, DOF.size)
 
 
 @function

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model.packed import ModelArrays, chain_starts
+from ..model.packed import INDEX, ModelArrays, chain_starts
 from .elimination import AT_JOINTS, END, find_ends, find_order
 from .packed import DIMENSIONS, PathArrays, Paths, pack
 
@@ -33,8 +33,7 @@ class AugmentedArrays(namedtuple("AugmentedArrays", (*PathArrays._fields, *_FIEL
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        integer = np.dtype(np.int64)
-        return (*PathArrays.array_types(real), *[integer] * 4, END, *[integer] * 2)
+        return (*PathArrays.array_types(real), *[INDEX] * 4, END, *[INDEX] * 2)
 
 
 class Tree(NamedTuple):
@@ -53,7 +52,7 @@ def pack_augmented(found: Paths) -> AugmentedArrays:
     pieces = [end[1] for end in ends]
     counts = Counter(pieces)
     springs = [end for end in ends if counts[end[1]] == 1 and end[2] != AT_JOINTS]
-    ties = np.setdiff1d(pieces, [end[1] for end in springs]).astype(np.int64)
+    ties = np.setdiff1d(pieces, [end[1] for end in springs]).astype(INDEX)
     place, parent, end = _pattern(found, ties)
     return AugmentedArrays(
         *pack(found),
@@ -69,7 +68,7 @@ def pack_augmented(found: Paths) -> AugmentedArrays:
 
 def _stiff(arrays: ModelArrays, springs: list) -> np.ndarray:
     """Numbers of the links that carry springs."""
-    stiff = np.full(len(arrays.links), -1, np.int64)
+    stiff = np.full(len(arrays.links), -1, INDEX)
     for link, *_ in springs:
         while link > 0:
             stiff[link] = 0
@@ -90,7 +89,7 @@ def _pattern(found: Paths, ties: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
     roots = []
     for k, before in enumerate(parents):
         (children[before] if before >= 0 else roots).append(k)
-    place, parent, end = np.zeros(nv, np.int64), np.full(nv, -1, np.int64), np.zeros(nv, np.int64)
+    place, parent, end = np.zeros(nv, INDEX), np.full(nv, -1, INDEX), np.zeros(nv, INDEX)
     count, stack = 0, [(k, False) for k in reversed(roots)]
     while stack:
         k, is_done = stack.pop()

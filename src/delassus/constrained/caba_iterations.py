@@ -91,7 +91,7 @@ def iterate(
         if count == 1:
             put_needed_forces(model, loose, work)
             put_pulls(model, True, LINK.n, x, records, work, dofs)
-            pass_forces(model, tau, True, pulls, joints, work, dofs)
+            pass_forces(model, 0, len(model.steps), tau, True, pulls, joints, work, dofs)
             move(model, tau, True, False, pulls, joints, work, dofs)
             add_motions(model, CHANGE.alpha, r, records, work, dofs)
         else:
@@ -126,7 +126,7 @@ def give_way(model, is_active, tau, weights, r, x, pulls, joints, records, work,
     for t in range(count_rows(model)):
         x[t] = select(is_active, weights[t] * r[t], 0.0 * r[t])
     put_pulls(model, False, LINK.n, x, records, work, dofs)
-    pass_forces(model, tau, False, pulls, joints, work, dofs)
+    pass_forces(model, 0, len(model.steps), tau, False, pulls, joints, work, dofs)
     move(model, tau, False, False, pulls, joints, work, dofs)
     # So r is known to digits that accelerations have not.
     add_motions(model, CHANGE.alpha, r, records, work, dofs)
@@ -311,12 +311,12 @@ def put_needed_forces(model, loose, work):
 
 
 @function
-def pass_forces(model, tau, is_whole, pulls, joints, work, dofs):
+def pass_forces(model, first, end, tau, is_whole, pulls, joints, work, dofs):
     """What remains of forces on links for what carries them, and for neighbours.
 
-    If whole, all links have a force, and joints too.
+    Steps are a range. If whole, all links have a force, and joints too.
     """
-    for t in range(len(model.steps)):
+    for t in range(first, end):
         step = model.steps[t]
         dof = dofs + step.dof
         source, more = step.source, step.add

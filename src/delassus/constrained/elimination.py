@@ -21,29 +21,24 @@ import numpy as np
 
 from ..dynamics.aba import DOF, LINK
 from ..dynamics.links import floats
+from ..model.packed import INDEX, index_record
 from .packed import DIMENSIONS, ROW_FIELDS, Paths, row_types
 from .pieces import CONNECT, COUPLING
 from .rows import ROW
 
-
-def _record(*names: str) -> np.dtype:
-    """A record of integers."""
-    return np.dtype([(name, np.int64) for name in names], align=True)
-
-
 # Links that are eliminated one after the other, from the one with the last number to the one with
-# the first, and the number of the turn of the last.
-STRETCH = _record("last", "first", "turn")
+# the first; the number of the turn of the last; and how many steps have all that they need then.
+STRETCH = index_record("last", "first", "turn", "steps")
 # A link whose joint is eliminated: whether it is a free body in the world that nothing is coupled
 # with, which of those it is that carry links without ends (or NONE), and what it is coupled with.
-TURN = _record("link", "is_free", "carrier", "first_neighbour", "neighbours")
+TURN = index_record("link", "is_free", "carrier", "first_neighbour", "neighbours")
 # A degree of freedom of such a link, but for a free body's, as an iteration meets it: its number k,
 # the how manieth of the joint's it is, and what its link is coupled with. The rest are places in
 # work memory: its record; the records of links whose motion it starts from and gives; those whose
 # force it takes, and adds its own to, for the place that it goes to. The world's record is zero,
 # for what is the first to come there. Where all links have a force to start with, there is another
 # to add to.
-STEP = _record(
+STEP = index_record(
     "k", "nth", "first_neighbour", "neighbours", "dof", "before", "at", "source", "add", "to",
     "add_to_all",
 )  # fmt: skip
@@ -52,20 +47,22 @@ STEP = _record(
 # so many. Places in work memory: the record of the link; the one that this end's pull is added to,
 # which is the world's for the first end at a link; and in that of rows, the first row's wrench. The
 # first few rows may push, the others only turn; those at a point push along the world's axes.
-END = _record(
+END = index_record(
     "link", "piece", "wrench", "sign", "row", "count", "pushes", "is_at_point", "at", "add",
     "place", "first_entry", "entry_count",
 )  # fmt: skip
 AT_JOINTS = -1
 # The pull of a joint coordinate at the joint's own link, or at its parent with the opposite sign.
-ENTRY = _record("dof", "link", "sign", "term")
+ENTRY = index_record("dof", "link", "sign", "term")
 # Two ends of a piece, by which of their links is eliminated first, and their block.
-COUPLE = _record("end", "other", "block")
+COUPLE = index_record("end", "other", "block")
 # A link that the eliminated one is coupled with: their block, that of the parent and it (or PARENT,
 # if it is the parent, or NONE), whether that has the parent's columns, where the pulls of the
 # joint's degrees of freedom at it are kept, and the blocks with all neighbours that come after it.
-NEIGHBOUR = _record("link", "block", "to_block", "is_turned", "pull", "first_block", "others")
+NEIGHBOUR = index_record("link", "block", "to_block", "is_turned", "pull", "first_block", "others")
 IS_PARENT, NONE = -1, -2
+# Links that a stretch has at most: so many stay in the inner caches.
+_AT_ONCE = 64
 # How many steps before it a link is best not among the children of.
 _APART = 3
 
@@ -85,8 +82,8 @@ class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))
     neighbours of one. `followed` are links whose motion is asked for: those with ends, those that
     carry `others`, and free bodies. `bare` are links with ends that carry others with ends only:
     they have no inertia when `others` are eliminated. `fill` holds the numbers of blocks that a
-    neighbour shares with those after it. `counts` is how many blocks there are, pulls, and supports
-    that carry `others`.
+    neighbour shares with those after it. `counts` is how many blocks there are, pulls, supports
+    that carry `others`, and pieces whose drift takes velocities of points.
     """
 
     __slots__ = ()
@@ -95,9 +92,8 @@ class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        integer = np.dtype(np.int64)
-        own = (STRETCH, STRETCH, TURN, integer, END, integer, ENTRY, COUPLE, STEP)
-        return (*row_types(real), *own, *[integer] * 4, NEIGHBOUR, integer, integer)
+        own = (STRETCH, STRETCH, TURN, INDEX, END, INDEX, ENTRY, COUPLE, STEP)
+        return (*row_types(real), *own, *[INDEX] * 4, NEIGHBOUR, INDEX, INDEX)
 
 
 class Elimination(NamedTuple):
@@ -165,24 +161,24 @@ def eliminate(found: Paths) -> Elimination:
             pulls += int(links[i]["nv"])
     free = [i for i, is_free, *_ in turns if is_free]
     early = {j for own in neighbours.values() for j in own}
-    integer = np.int64
+    steps = _steps(links, _apart(links["parent"], turns), pulled, early)
     arrays = (
-        np.array(_stretches(order[:split]), STRETCH),
-        np.array(_stretches(order[split:]), STRETCH),
+        np.array([(*stretch, 0) for stretch in _stretches(order[:split])], STRETCH),
+        np.array(_with_steps(_stretches(order[split:]), links, steps), STRETCH),
         np.array(turns, TURN),
         _first_to_reach(links["parent"], order[:split], order[split:], pulled),
         np.array(ends, END),
-        np.searchsorted([end[1] for end in ends], range(len(found.records) + 1)).astype(integer),
+        np.searchsorted([end[1] for end in ends], range(len(found.records) + 1)).astype(INDEX),
         np.array(entries, ENTRY),
         np.array(couple_records, COUPLE),
-        np.array(_steps(links, _apart(links["parent"], turns), pulled, early), STEP),
-        np.array(free, integer),
-        np.array(sorted(early - pulled), integer),
-        np.array(sorted(carriers.union(pulled, free)), integer),
-        np.array([i for i in sorted(pulled - carriers) if links[i]["has_children"]], integer),
+        np.array(steps, STEP),
+        np.array(free, INDEX),
+        np.array(sorted(early - pulled), INDEX),
+        np.array(sorted(carriers.union(pulled, free)), INDEX),
+        np.array([i for i in sorted(pulled - carriers) if links[i]["has_children"]], INDEX),
         np.array(neighbour_records, NEIGHBOUR),
-        np.array(fill, integer),
-        np.array([len(blocks), pulls, len(carriers)], integer),
+        np.array(fill, INDEX),
+        np.array([len(blocks), pulls, len(carriers), _needs_velocities(found)], INDEX),
     )
     sizes = {"cross_blocks": len(blocks), "pulls": pulls}
     sizes |= {"supports": len(carrying), "carriers": len(carriers)}
@@ -190,16 +186,31 @@ def eliminate(found: Paths) -> Elimination:
 
 
 def _stretches(order: list[int]) -> list[tuple[int, int, int]]:
-    """Parts of an order in which each link is the one before the last one's."""
-    starts = [t for t, i in enumerate(order) if t == 0 or order[t - 1] != i + 1]
+    """Parts of an order, not too long, in which each link is the one before the last one's."""
+    starts: list[int] = []
+    for t, i in enumerate(order):
+        if t == 0 or order[t - 1] != i + 1 or t == starts[-1] + _AT_ONCE:
+            starts.append(t)
     return [(order[a], order[b - 1], a) for a, b in pairwise([*starts, len(order)])]
+
+
+def _with_steps(stretches: list, links: np.ndarray, steps: list) -> list[tuple[int, ...]]:
+    """Stretches, and how many steps are there before the first of a link that comes later."""
+    link_of, found, done = np.repeat(np.arange(len(links)), links["nv"]), [], set()
+    count = 0
+    for last, first, turn in stretches:
+        done.update(range(first, last + 1))
+        while count < len(steps) and link_of[steps[count][0]] in done:
+            count += 1
+        found.append((last, first, turn, count))
+    return found
 
 
 def _first_to_reach(
     parents: np.ndarray, others: list[int], supports: list[int], pulled: set[int]
 ) -> np.ndarray:
     """Whether each link is the first that gives its parent an inertia; ends have one by then."""
-    found, reached = np.zeros(len(parents), np.int64), set()
+    found, reached = np.zeros(len(parents), INDEX), set()
     for order in (others, supports):
         for i in order:
             found[i] = parents[i] not in reached
@@ -292,6 +303,12 @@ def find_ends(found: Paths) -> tuple[list, list]:
             put_end(link, c, AT_JOINTS, 1, (len(entries), len(own)))
             entries += own
     return ends, entries
+
+
+def _needs_velocities(found: Paths) -> int:
+    """How many pieces are neither of joint coordinates nor at points: in the world's axes."""
+    kinds = found.records["kind"]
+    return int(np.sum((kinds < COUPLING) & (kinds != CONNECT)))
 
 
 def _couples(ends: list) -> list[tuple[int, int]]:

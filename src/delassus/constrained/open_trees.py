@@ -12,7 +12,7 @@ from weakref import WeakSet
 import numpy as np
 
 from ..errors import ModelError
-from ..model.packed import ModelArrays
+from ..model.packed import INDEX, ModelArrays, index_record
 from .elimination import ArticulatedArrays, pack_elimination
 from .packed import DIMENSIONS, MEETING, SHARED_STEP, Paths, pack_meetings
 from .pieces import COUPLING, pieces
@@ -20,10 +20,7 @@ from .pieces import COUPLING, pieces
 # Rows that come to a link, from a piece or from a link that it carries: the first of them there,
 # the first of the stack that they come to, how many stood there before, how many come, how many
 # remain; and where the reflections stand that make these of all.
-ARRIVAL = np.dtype(
-    [(name, np.int64) for name in ("own", "stack", "before", "count", "after", "reflections")],
-    align=True,
-)
+ARRIVAL = index_record("own", "stack", "before", "count", "after", "reflections")
 MOST_ROWS = 6  # as many as can be independent at a link
 
 OTHERS = ("caba", "prox-ltl", "prox-ltls", "dense")
@@ -68,7 +65,7 @@ class EarlyArrays(
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        return (*ArticulatedArrays.array_types(real), ARRIVAL, ARRIVAL, np.dtype(np.int64))
+        return (*ArticulatedArrays.array_types(real), ARRIVAL, ARRIVAL, INDEX)
 
 
 def pack_early(found: Paths) -> EarlyArrays:
@@ -119,7 +116,7 @@ def _arrivals(arrays: ArticulatedArrays) -> tuple[np.ndarray, np.ndarray, np.nda
         (first, starts[link], *rest) for first, (link, *rest) in zip(own, found, strict=True)
     ]
     split = len(arrays.pieces)
-    sizes = np.array([sum(most.values()), reflections], np.int64)
+    sizes = np.array([sum(most.values()), reflections], INDEX)
     return np.array(records[:split], ARRIVAL), np.array(records[split:], ARRIVAL), sizes
 
 

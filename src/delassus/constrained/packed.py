@@ -10,7 +10,7 @@ import numpy as np
 from ..compile.programs import concatenate
 from ..errors import ModelError
 from ..model.model import Model
-from ..model.packed import ModelArrays
+from ..model.packed import INDEX, ModelArrays, index_record
 from .pieces import COUPLING, IMPLICIT, PERPENDICULAR, Piece
 
 
@@ -18,28 +18,28 @@ def piece_type(real: np.dtype) -> np.dtype:
     """One piece of a constraint, with floating-point numbers of the given type."""
     return np.dtype(
         [
-            ("kind", np.int64),
-            ("row", np.int64),  # the first of its rows
-            ("count", np.int64),  # of its rows
-            ("pushes", np.int64),  # how many of them have a force; those without come last
-            ("is_plain", np.int64),  # whether the basis is the first rows of the identity
-            ("block", np.int64),  # the first of its rows where each piece has a multiple of three
-            ("height", np.int64),  # of its rows there
-            ("path", np.int64),  # the first of its steps
-            ("length", np.int64),  # of its path
-            ("panel", np.int64),  # where its numbers start among those of all pieces and steps
-            ("frame", np.int64),
-            ("other", np.int64),
-            ("root", np.int64),  # link that starts the tree of each frame, 0 in the world
-            ("other_root", np.int64),
-            ("first_term", np.int64),
-            ("term_count", np.int64),
-            ("measure", np.int64),  # ROTATION_VECTOR or TILT_AND_TWIST
-            ("program", np.int64),  # the first instruction of its function
-            ("to_bias", np.int64),  # how many instructions make phi, its Jacobian and its bias
-            ("to_end", np.int64),  # how many there are
-            ("registers", np.int64),  # its first among those of all pieces
-            ("register_count", np.int64),
+            ("kind", INDEX),
+            ("row", INDEX),  # the first of its rows
+            ("count", INDEX),  # of its rows
+            ("pushes", INDEX),  # how many of them have a force; those without come last
+            ("is_plain", INDEX),  # whether the basis is the first rows of the identity
+            ("block", INDEX),  # the first of its rows where each piece has a multiple of three
+            ("height", INDEX),  # of its rows there
+            ("path", INDEX),  # the first of its steps
+            ("length", INDEX),  # of its path
+            ("panel", INDEX),  # where its numbers start among those of all pieces and steps
+            ("frame", INDEX),
+            ("other", INDEX),
+            ("root", INDEX),  # link that starts the tree of each frame, 0 in the world
+            ("other_root", INDEX),
+            ("first_term", INDEX),
+            ("term_count", INDEX),
+            ("measure", INDEX),  # ROTATION_VECTOR or TILT_AND_TWIST
+            ("program", INDEX),  # the first instruction of its function
+            ("to_bias", INDEX),  # how many instructions make phi, its Jacobian and its bias
+            ("to_end", INDEX),  # how many there are
+            ("registers", INDEX),  # its first among those of all pieces
+            ("register_count", INDEX),
             ("basis", real, (36,)),  # a row of six for each row: linear, then angular
             ("axis", real, (3,)),
             ("other_axis", real, (3,)),
@@ -56,17 +56,17 @@ def step_type(real: np.dtype) -> np.dtype:
     COUPLING the coefficient. In an IMPLICIT piece it is 1 at joints that the function takes, `term`
     is the number of the argument, and what only carries these has 0 and -1.
     """
-    return np.dtype([("dof", np.int64), ("weight", real), ("term", np.int64)], align=True)
+    return np.dtype([("dof", INDEX), ("weight", real), ("term", INDEX)], align=True)
 
 
 def term_type(real: np.dtype) -> np.dtype:
     """A joint coordinate in a COUPLING or an IMPLICIT piece."""
-    return np.dtype([("q", np.int64), ("v", np.int64), ("coefficient", real)], align=True)
+    return np.dtype([("q", INDEX), ("v", INDEX), ("coefficient", real)], align=True)
 
 
 # Two pieces, the first not before the other, that meet in some steps.
-MEETING = np.dtype([(name, np.int64) for name in ("piece", "other", "first", "count")])
-SHARED_STEP = np.dtype([(name, np.int64) for name in ("dof", "place", "other_place")])
+MEETING = index_record("piece", "other", "first", "count")
+SHARED_STEP = index_record("dof", "place", "other_place")
 
 
 # Extents that kernels' arguments are made of.

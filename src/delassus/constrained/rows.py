@@ -119,14 +119,14 @@ def put_rows_between(model, piece, q, with_error, work, size, rows):
     """The rows of a piece between two frames."""
     frame, other = model.frames[piece.frame], model.frames[piece.other]
     p, p_other = frame_position(frame, work, size), frame_position(other, work, size)
-    # From the origin of the other's tree to that of the frame's.
-    shift = subtract(tree_origin(model, piece.root, q), tree_origin(model, piece.other_root, q))
-    if piece.root == piece.other_root:
-        shift = (0.0, 0.0, 0.0)
+    shift = tree_shift(model, piece, q)
     apart = subtract(add(p, shift), p_other)
     at, other_at = frame.link * size, other.link * size
     if piece.kind == CONNECT:
-        put_connect(piece, work, at, other_at, p, p_other, apart, rows)
+        u, a = point_motion(work, at, p)
+        u_other, a_other = point_motion(work, other_at, p_other)
+        velocity, drift = subtract(u, u_other), subtract(a, a_other)
+        put_connect(piece, other_at, p, p_other, velocity, drift, apart, rows)
     elif piece.kind == DISTANCE:
         put_distance(piece, work, at, other_at, p, p_other, apart, rows)
     elif piece.kind == PERPENDICULAR:
@@ -142,13 +142,30 @@ def put_rows_between(model, piece, q, with_error, work, size, rows):
 
 
 @function
+def tree_shift(model, piece, q):
+    """From the origin of the other's tree to that of the frame's."""
+    shift = subtract(tree_origin(model, piece.root, q), tree_origin(model, piece.other_root, q))
+    if piece.root == piece.other_root:
+        shift = (0.0, 0.0, 0.0)
+    return shift
+
+
+@function
 def frame_position(frame, work, size):
     """Position of a frame from the tree's origin."""
-    p = get3(frame.position, 0)
+    p = frame_offset(frame, work, size)
     if frame.link > 0:
-        at = frame.link * size
-        p = add(get3(work, at + PLACEMENT.p), rotate(get9(work, at + PLACEMENT.R), p))
+        p = add(get3(work, frame.link * size + PLACEMENT.p), p)
     return p
+
+
+@function
+def frame_offset(frame, work, size):
+    """Position of a frame from its link's origin."""
+    r = get3(frame.position, 0)
+    if frame.link > 0:
+        r = rotate(get9(work, frame.link * size + PLACEMENT.R), r)
+    return r
 
 
 @function
@@ -221,12 +238,9 @@ def point_motion(work, at, p):
 
 
 @function
-def put_connect(piece, work, at, other_at, p, p_other, apart, rows):
+def put_connect(piece, other_at, p, p_other, velocity, drift, apart, rows):
     """p - p_other, in the world's axes"""
-    u, a = point_motion(work, at, p)
-    u_other, a_other = point_motion(work, other_at, p_other)
     none, row = (0.0, 0.0, 0.0), piece.row
-    velocity, drift = subtract(u, u_other), subtract(a, a_other)
     put_wrench(rows, row, other_at, none, (1.0, 0.0, 0.0), p, p_other)
     put_wrench(rows, row + 1, other_at, none, (0.0, 1.0, 0.0), p, p_other)
     put_wrench(rows, row + 2, other_at, none, (0.0, 0.0, 1.0), p, p_other)

@@ -22,26 +22,21 @@ from itertools import pairwise
 import numpy as np
 
 from ...dynamics.aba import DOF
+from ...model.packed import INDEX, index_record
 from ..elimination import END, ENTRY, eliminate, find_ends
 from ..packed import DIMENSIONS, ROW_FIELDS, Paths, row_types
 from .strands import KNOT, NONE, RUN, SIX, SLOT, WIDTH
 
-
-def _record(*names: str) -> np.dtype:
-    """A record of integers."""
-    return np.dtype([(name, np.int64) for name in names], align=True)
-
-
 # An end, and where the wrench of its first row goes.
-START = _record("end", "place")
+START = index_record("end", "place")
 # Where the factor has the position of the link, and the degree of freedom, that an entry names.
-SOURCE = _record("p", "dof")
+SOURCE = index_record("p", "dof")
 # A link that knows Omega: from a free body in the world, whose first degree of freedom `root` is,
 # or from another link, or from the world; and the degrees of freedom from there on.
-ANSWER = _record("root", "upper", "first", "count")
+ANSWER = index_record("root", "upper", "first", "count")
 # The rows of a declared constraint: how many strands, where the entries of the first start and how
 # many each has; how many rows, and the place of the block.
-GROUP = _record("strands", "panel", "count", "rows", "at")
+GROUP = index_record("strands", "panel", "count", "rows", "at")
 
 _FIELDS = ("ends", "entries", "sources", "starts", "chains", "answers", "runs", "knots", "groups")
 _FIELDS = (*_FIELDS, "extents")
@@ -70,8 +65,7 @@ class DiagonalArrays(namedtuple("DiagonalArrays", (*ROW_FIELDS, *_FIELDS))):
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        integer = np.dtype(np.int64)
-        own = (END, ENTRY, SOURCE, START, integer, ANSWER, RUN, KNOT, GROUP, integer)
+        own = (END, ENTRY, SOURCE, START, INDEX, ANSWER, RUN, KNOT, GROUP, INDEX)
         return (*row_types(real), *own)
 
 
@@ -278,17 +272,16 @@ class Plan:
 
     def arrays(self) -> tuple[np.ndarray, ...]:
         """The arrays that DiagonalArrays has beyond those of rows."""
-        integer = np.int64
         sources = [(self.position[link], self.dof[dof]) for dof, link, *_ in self.entry_records]
         return (
             np.array(self.ends, END),
             np.array(self.entry_records, ENTRY),
             np.array(sources, SOURCE),
             np.array(self.starts, START),
-            np.array(self.chains, integer),
+            np.array(self.chains, INDEX),
             np.array(self.answers, ANSWER),
             np.array(self.runs, RUN),
             np.array(self.knots, KNOT),
             np.array(self.groups, GROUP),
-            np.array(list(self.extents().values()), integer),
+            np.array(list(self.extents().values()), INDEX),
         )

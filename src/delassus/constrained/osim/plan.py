@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...dynamics.aba import DOF
+from ...model.packed import INDEX
 from ..elimination import END, ENTRY, eliminate, find_ends
 from ..packed import Paths
 from .strands import (
@@ -343,13 +344,12 @@ class Plan:
             runs += own_runs
             lifts += own_lifts
         turn_of = {int(link): t for t, link in enumerate(self.tree.supports["link"])}
-        integer = np.int64
         return (
             *self.tree.turns,
             np.array(self.ends, END),
             np.array(self.tree.entry_records, ENTRY),
-            np.array([turn_of.get(self.tree.parents[link], NONE) for link in turn_of], integer),
-            np.array(self.tree.chains, integer),
+            np.array([turn_of.get(self.tree.parents[link], NONE) for link in turn_of], INDEX),
+            np.array(self.tree.chains, INDEX),
             np.array(self.strands, STRAND),
             np.array(node_records, NODE),
             np.array(runs, RUN),
@@ -357,11 +357,11 @@ class Plan:
             np.array(self._omegas() if self.mode != ALONGSIDE else [], OMEGA),
             np.array(self.knots, KNOT),
             np.array(tiles, TILE),
-            np.array(places, integer),
+            np.array(places, INDEX),
             np.array(bases, BASE),
             np.array(branch_records, BRANCH),
-            np.array(sorted(set(range(total)) - set(places)), integer),
-            np.array([extents[name] for name in EXTENTS], integer),
+            np.array(sorted(set(range(total)) - set(places)), INDEX),
+            np.array([extents[name] for name in EXTENTS], INDEX),
         )
 
 

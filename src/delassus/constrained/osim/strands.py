@@ -18,14 +18,9 @@ from collections import namedtuple
 
 import numpy as np
 
+from ...model.packed import INDEX, index_record
 from ..elimination import END, ENTRY, STRETCH, TURN
 from ..packed import DIMENSIONS, ROW_FIELDS, row_types
-
-
-def _record(*names: str) -> np.dtype:
-    """A record of integers."""
-    return np.dtype([(name, np.int64) for name in names], align=True)
-
 
 NONE = -1
 WIDTH = 3  # rows of a strand
@@ -36,25 +31,25 @@ SIX = 6
 NEVER, ALWAYS, CHEAPEST, ALONGSIDE, SPLIT = range(5)
 
 # Rows `first` on of an end, and the slot of their wrenches.
-STRAND = _record("end", "first", "count", "slot")
+STRAND = index_record("end", "first", "count", "slot")
 # What is done at a node, from the leaves on: unit wrenches start, strands run, others are lifted.
-NODE = _record("units", "first_run", "runs", "first_lift", "lifts")
+NODE = index_record("units", "first_run", "runs", "first_lift", "lifts")
 # From slot to slot along some of the chains, and whether on through a free body to the world: then
 # `root` is the record of its first degree of freedom.
-RUN = _record("source", "to", "first", "count", "panel", "root")
+RUN = index_record("source", "to", "first", "count", "panel", "root")
 # Wrenches at a node as they are at the next, where unit wrenches have run there.
-LIFT = _record("source", "to", "units", "other_units")
+LIFT = index_record("source", "to", "units", "other_units")
 # The inverse inertia at a node that ties knots: from the entries of its unit wrenches, and from
 # that of the next such node, where they end.
-OMEGA = _record("panel", "other_panel", "count", "upper", "units", "other_units")
+OMEGA = index_record("panel", "other_panel", "count", "upper", "units", "other_units")
 # A knot: the strand's wrenches, and the inverse inertia that answers them.
-KNOT = _record("slot", "panel", "omega")
+KNOT = index_record("slot", "panel", "omega")
 # Two strands that meet: entries that they share, their place in the matrix, and the place of the
 # transpose.
-TILE = _record("panel", "other_panel", "count", "at", "turned")
+TILE = index_record("panel", "other_panel", "count", "at", "turned")
 # Where a strand's entries at a free base start, and the place of its rows.
-BASE = _record("panel", "place")
-BRANCH = _record("start", "rows")
+BASE = index_record("panel", "place")
+BRANCH = index_record("start", "rows")
 
 _FIELDS = ("others", "stretches", "supports", "is_first", "bare", "ends", "entries", "carriers")
 _FIELDS = (*_FIELDS, "chains", "strands", "nodes", "runs", "lifts", "omegas", "knots", "tiles")
@@ -80,10 +75,9 @@ class StrandArrays(namedtuple("StrandArrays", (*ROW_FIELDS, *_FIELDS))):
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        integer = np.dtype(np.int64)
-        own = (STRETCH, STRETCH, TURN, integer, integer, END, ENTRY, integer, integer, STRAND)
-        own = (*own, NODE, RUN, LIFT, OMEGA, KNOT, TILE, integer, BASE, BRANCH)
-        return (*row_types(real), *own, integer, integer)
+        own = (STRETCH, STRETCH, TURN, INDEX, INDEX, END, ENTRY, INDEX, INDEX, STRAND)
+        own = (*own, NODE, RUN, LIFT, OMEGA, KNOT, TILE, INDEX, BASE, BRANCH)
+        return (*row_types(real), *own, INDEX, INDEX)
 
 
 class KnottedArrays(StrandArrays):
