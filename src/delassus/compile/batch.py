@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import math
 import os
@@ -21,6 +22,7 @@ COMPILE_VARIABLE = "DELASSUS_COMPILE"
 _LEAST_CHUNK = 64
 _CHUNKS_A_THREAD = 4
 _DOUBLE = np.dtype(np.float64)
+_BYTE = ctypes.c_char
 
 
 @cache
@@ -80,13 +82,17 @@ def _thread_count(threads: int | None) -> int:
 
 def _as_arrays(arguments: tuple[Argument, ...], inputs) -> tuple[list, np.dtype]:
     """The inputs as arrays of one floating-point type: single only if all of them are single."""
-    if all(type(x) is np.ndarray and _is_direct(x, _DOUBLE) for x in inputs):
+    if all(type(x) is np.ndarray and _is_readable(x, _DOUBLE) for x in inputs):
         return list(inputs), _DOUBLE
     arrays = [_as_array(a, x) for a, x in zip(arguments, inputs, strict=True)]
     given = [x for a, x in zip(arguments, arrays, strict=True) if not (a.optional and x.size == 0)]
     single = bool(given) and all(x.dtype == np.float32 for x in given)
     dtype = np.dtype(np.float32 if single else np.float64)
-    return [x if _is_repeated(x, dtype) else np.ascontiguousarray(x, dtype) for x in arrays], dtype
+    return [x if _is_readable(x, dtype) else np.ascontiguousarray(x, dtype) for x in arrays], dtype
+
+
+def _is_readable(x: np.ndarray, dtype: np.dtype) -> bool:
+    return _is_direct(x, dtype) or _is_repeated(x, dtype)
 
 
 def _is_repeated(x: np.ndarray, dtype: np.dtype) -> bool:
@@ -222,15 +228,15 @@ _scratch = _Scratch()
 
 
 def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
-    entry = kernel.batch(dtype)
+    entry, address, work_size = _entry(kernel, model, dtype)
     width = cpu.lanes(dtype.itemsize)
-    address = model.table(kernel.signature.model, dtype).address
-    strides = np.array([x.shape[1] if len(x) == n else 0 for x in rows], np.int64)
-    addresses = np.array([_address(x) for x in rows], np.int64)
-    staged = zip(kernel.signature.states, strides, strict=True)
-    staged_size = sum(size for a, size in staged if a in kernel.signature.staged)
-    size = (int(staged_size) + kernel.work(model.dimensions)) * width
+    sizes = [x.shape[1] if len(x) == n else 0 for x in rows]
+    strides, addresses = np.array(sizes, np.int64), np.array([_address(x) for x in rows], np.int64)
+    size = (work_size + sum(sizes[k] for k in kernel.signature.staged_places)) * width
     chunk = _chunk(n, width, thread_count)
+    if chunk >= n:
+        entry(address, *shared, addresses, strides, _scratch.array(size, dtype), 0, n)
+        return
     starts = itertools.count(0, chunk)  # handing out a number is atomic
 
     def take_chunks() -> None:
@@ -243,9 +249,23 @@ def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     workers.run(take_chunks, helpers=min(thread_count, -(-n // chunk)) - 1)
 
 
+def _entry(kernel, model, dtype) -> tuple:
+    """The entry for batches, the address of the model's table, and the size of work memory."""
+    key = kernel, dtype
+    if key not in model.prepared:
+        table = model.table(kernel.signature.model, dtype)
+        prepared = kernel.batch(dtype), table.address, kernel.work(model.dimensions)
+        model.prepared[key] = prepared
+    return model.prepared[key]
+
+
 def _address(x: np.ndarray) -> int:
     """Where the rows are; 0 tells that there are none."""
-    return x.__array_interface__["data"][0] if len(x) else 0
+    if len(x) == 0:
+        return 0
+    if x.flags.writeable:  # then there is a way that takes a third of the time
+        return ctypes.addressof(_BYTE.from_buffer(x))
+    return x.__array_interface__["data"][0]
 
 
 def _chunk(n: int, width: int, thread_count: int) -> int:

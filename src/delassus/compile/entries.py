@@ -8,7 +8,7 @@ A kernel `f(model, shared..., inputs..., outputs..., work)` gets
   that do not fill a block run through the same code with a stride of 0: all lanes hold the same
   state. Matrices are first written to work memory, lanes side by side, and then copied out from
   first to last: entries in the order of an algorithm would each wait for a cache line of their own.
-  While a block is worked on, memory is asked for what the next one reads.
+  While a block is worked on, memory is asked for what the next one reads and writes.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from . import cache, functions
 from .signature import Signature
 
 _MODULE = __name__
+# Bytes a state of an output that is asked for ahead. More is written faster in one stream.
+_MOST_AHEAD = 2048
 
 
 def _names(kernel_function, signature: Signature, dtype) -> dict:
@@ -101,10 +103,11 @@ def _batch_source(name: str, signature: Signature) -> str:
         prepare += f"    {a.name} = work\n    clear({a.name}, {sizes[a]})\n"
         prepare += f"    work = part(work, {sizes[a]})\n"
         flush += f"        copy_out({a.name}, {views[a]}, {sizes[a]})\n"
-    ahead = "".join(
-        f"        prefetch(addresses[{k}], ITEM_SIZE * strides[{k}], i + WIDTH, WIDTH)\n"
-        for k in range(len(signature.inputs))
-    )
+    ahead = ""
+    for k, a in enumerate(states):
+        size = f"ITEM_SIZE * strides[{k}]"
+        condition = f" if {size} <= {_MOST_AHEAD} else 0" if a in signature.outputs else ""
+        ahead += f"        prefetch(addresses[{k}], {size}, i + WIDTH, WIDTH{condition})\n"
     return (
         f"def {name}(header, {shared}addresses, strides, scratch, start, stop):\n"
         + _model_lines(signature)

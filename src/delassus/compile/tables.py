@@ -35,7 +35,8 @@ class Tabulated:
         self._tables: dict = {}
         self._making = threading.Lock()
         # By kernel: the shapes of its arguments; and what the evaluation of one state needs, the
-        # address of a table and the shapes of the outputs.
+        # address of a table and the shapes of the outputs. By kernel and precision: what that of a
+        # batch needs.
         self.argument_shapes: dict = {}
         self.prepared: dict = {}
 

@@ -318,12 +318,26 @@ def tie_knots(model, strands, Y, Z, Omega):
 @function
 def share(Y, Z, one, other, count, row0, row1, row2):
     """Three by three rows, and the products of the entries that two strands share."""
+    return signed_share(1.0, Y, Z, one, other, count, row0, row1, row2)
+
+
+@function
+def signed_share(sign, Y, Z, one, other, count, row0, row1, row2):
+    """The same, or less the products."""
     for _ in range(count):
         x, y = get3(Y, one), get3(Z, other)
-        row0, row1 = add_scaled(row0, x[0], y), add_scaled(row1, x[1], y)
-        row2 = add_scaled(row2, x[2], y)
+        row0, row1 = add_signed(row0, sign, x[0], y), add_signed(row1, sign, x[1], y)
+        row2 = add_signed(row2, sign, x[2], y)
         one, other = one + WIDTH, other + WIDTH
     return row0, row1, row2
+
+
+@function
+def add_signed(a, sign, s, b):
+    """a + s b, or a - s b: a multiplication by the sign would be one too many"""
+    if sign > 0.0:
+        return add_scaled(a, s, b)
+    return a[0] - s * b[0], a[1] - s * b[1], a[2] - s * b[2]
 
 
 @function
@@ -356,12 +370,11 @@ def put_matrix(model, sign, Y, Z, G, matrix):
 def put_tile(tile, m, sign, Y, Z, matrix):
     """A tile that nothing adds to, in its place and as its transpose in the other triangle."""
     if tile.at == tile.turned:
-        a, b, c, d, e, f = share_with_itself(Y, Z, tile.panel, tile.count, 0.0 * Y[0])
-        x, y, z = scale(sign, (a, b, d)), scale(sign, (b, c, e)), scale(sign, (d, e, f))
+        a, b, c, d, e, f = share_with_itself(sign, Y, Z, tile.panel, tile.count, 0.0 * Y[0])
+        x, y, z = (a, b, d), (b, c, e), (d, e, f)
     else:
-        none = (0.0, 0.0, 0.0)
-        x, y, z = share(Y, Z, tile.panel, tile.other_panel, tile.count, none, none, none)
-        x, y, z = scale(sign, x), scale(sign, y), scale(sign, z)
+        none, one, other = (0.0, 0.0, 0.0), tile.panel, tile.other_panel
+        x, y, z = signed_share(sign, Y, Z, one, other, tile.count, none, none, none)
         put3(matrix, tile.turned, (x[0], y[0], z[0]))
         put3(matrix, tile.turned + m, (x[1], y[1], z[1]))
         put3(matrix, tile.turned + 2 * m, (x[2], y[2], z[2]))
@@ -371,13 +384,17 @@ def put_tile(tile, m, sign, Y, Z, matrix):
 
 
 @function
-def share_with_itself(Y, Z, at, count, none):
+def share_with_itself(sign, Y, Z, at, count, none):
     """The lower triangle of the tile of a strand and itself, by rows."""
     a, b, c, d, e, f = none, none, none, none, none, none
     for _ in range(count):
         x, y = get3(Y, at), get3(Z, at)
-        a, b, c = a + x[0] * y[0], b + x[1] * y[0], c + x[1] * y[1]
-        d, e, f = d + x[2] * y[0], e + x[2] * y[1], f + x[2] * y[2]
+        if sign > 0.0:
+            a, b, c = a + x[0] * y[0], b + x[1] * y[0], c + x[1] * y[1]
+            d, e, f = d + x[2] * y[0], e + x[2] * y[1], f + x[2] * y[2]
+        else:
+            a, b, c = a - x[0] * y[0], b - x[1] * y[0], c - x[1] * y[1]
+            d, e, f = d - x[2] * y[0], e - x[2] * y[1], f - x[2] * y[2]
         at = at + WIDTH
     return a, b, c, d, e, f
 

@@ -128,7 +128,7 @@ def put_block(group, Y, Z, blocks):
     for s in range(group.strands):
         one, row = group.panel + s * length, s * WIDTH
         rows = size - row
-        a, b, c, d, e, f = share_with_itself(Y, Z, one, group.count, 0.0 * Y[one])
+        a, b, c, d, e, f = share_with_itself(1.0, Y, Z, one, group.count, 0.0 * Y[one])
         at = group.at + row * (size + 1)
         put_tile(blocks, at, size, rows, rows, (a, b, d), (b, c, e), (d, e, f))
         for t in range(s):

@@ -76,11 +76,11 @@ def delassus_inverse(
 
 def damping_of(cs: Constraints, damping, q) -> np.ndarray:
     """The damping of each row, for as many states as q holds."""
-    is_plain = type(damping) is float and type(q) is np.ndarray and q.ndim == 1
-    if is_plain and q.dtype is FLOAT64:
+    if type(damping) is float and type(q) is np.ndarray and q.dtype is FLOAT64:
         if damping not in cs.requests:
             cs.remember(damping, np.full(cs.size, _positive(cs, damping, q)))
-        return cs.requests[damping]
+        one = cs.requests[damping]
+        return one if q.ndim == 1 else fitting(one, 1, q)
     one = _positive(cs, damping, q)
     if one.ndim < 2:
         one = np.broadcast_to(one, (cs.size,)).astype(float)
