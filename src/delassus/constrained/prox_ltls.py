@@ -5,8 +5,8 @@ M + J^T J / damping is assembled by the composite-rigid-body algorithm, springs 
 as inertia of the links that they pull at, factorised along the tree, and Eq. (16) iterated.
 
 Departs from the paper as `caba` does: rows may be between two links that move, or couple joints
-(see `augmented`); iterations carry changes; and the second starts from what is missing in the
-equations of motion, so that the stiffness of the springs costs no digits.
+(see `augmented`); and iterations carry changes, each from what is missing in the equations of
+motion, so that the stiffness of the springs costs no digits.
 """
 
 from __future__ import annotations
@@ -204,14 +204,11 @@ def iterate(
     while count < limit and any_true(gradient > goal):
         is_active = presume(gradient > goal, True)
         own_count = own_count + select(is_active, one, none)
-        clear(change, nv)
-        if count == 1:
-            for t in range(blocks):
-                x[t] = forces[t] - weights[t] * r[t]
-            add_imbalance(model, M, force, a, change)
-        else:
-            for t in range(blocks):
-                x[t] = -select(is_active, weights[t] * r[t], 0.0 * r[t])
+        for t in range(blocks):
+            x[t] = select(is_active, forces[t] - weights[t] * r[t], 0.0 * r[t])
+        put_imbalance(model, M, force, a, change)
+        for k in range(nv):
+            change[k] = select(is_active, change[k], 0.0 * change[k])
         respond(model, tree, J, N, D, x, change, rest)
         for k in range(nv):
             a[k] = a[k] + change[k]
@@ -258,7 +255,7 @@ def tighten(blocks, is_active, weights, r, forces):
 
 
 @function
-def add_imbalance(model, M, force, a, change):
+def put_imbalance(model, M, force, a, change):
     """What is missing in the equations of motion without constraints: tau - b - M a"""
     nv = len(model.armature)
     pitch = nv + MARGIN
