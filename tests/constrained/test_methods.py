@@ -18,6 +18,7 @@ from constrained.mechanisms import (
     standing,
     standing_cassie,
 )
+from delassus.benchmarks.seed_000.mechanisms import binary_tree, four_bars, hanging_chain
 from trees import random_states, random_tree, relative
 
 METHODS = ALL_PURPOSE
@@ -67,6 +68,37 @@ def test_methods_agree(name, method):
     assert relative(found.multipliers, expected.multipliers) < 1e-10
     assert imbalance(cs, q, v, tau, found) < 1e-10
     assert np.all(found.residual <= 1e-10 * np.abs(expected.acceleration).max())
+
+
+LARGE = {"chain": (hanging_chain, 150), "tree": (binary_tree, 6), "four-bars": (four_bars, 30)}
+
+
+@pytest.mark.parametrize("method", ["caba", "prox-ltls"])
+@pytest.mark.parametrize("name", LARGE)
+def test_mechanisms_of_many_links(name, method):
+    make, count = LARGE[name]
+    cs = make(count)
+    q, v, tau = random_states(cs.model, 1, 3)
+    q = 0.3 * q  # so that a chain does not curl up
+    found = solve(cs, q, v, tau, method=method)
+    expected = solve(cs, q, v, tau, method="prox-ltl")
+    assert np.all(found.converged)
+    assert relative(found.acceleration, expected.acceleration) < 1e-9
+
+
+@pytest.mark.parametrize("method", ["caba", "prox-ltls"])
+def test_few_iterations_of_nearly_singular_arms(method):
+    cs = dl.Constraints(dl.robots.load("panda"), [dl.Weld("panda_hand")])
+    q, v, tau = random_states(cs.model, 0, 512)
+    least = np.linalg.svd(cs.jacobian(q), compute_uv=False)[:, -1]
+    hardest = np.argsort(least)[:8]
+    assert least[hardest[0]] < 1e-3
+    state = q[hardest], v[hardest], tau[hardest]
+    options = {"damping": 1e-6, "tolerance": 0.0, "max_iterations": 3}
+    found = solve(cs, *state, method=method, **options).acceleration
+    expected = solve(cs, *state, method="prox-ltl", **options).acceleration
+    scale = np.abs(expected).max(axis=1, keepdims=True)
+    assert np.max(np.abs(found - expected) / scale) < 1e-10
 
 
 @pytest.mark.parametrize("method", METHODS)
