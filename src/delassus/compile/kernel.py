@@ -26,7 +26,6 @@ class Kernel:
         self.work = work
         self.label = label
         self._has_one_output = len(signature.outputs) == 1
-        self._rank = len(signature.inputs[0].shape)
         self._shared_matters = any("len" in str(e) for a in signature.outputs for e in a.shape)
         # The entries for one state by the number of inputs, and those for batches by precision.
         self._single: dict[int, Callable] = {}
@@ -40,8 +39,7 @@ class Kernel:
         call) is looked at, converted or rejected with care by `batch.evaluate`.
         """
         try:
-            is_single = inputs[0].ndim == self._rank
-            if is_single and (threads is None or (type(threads) is int and threads > 0)):
+            if threads is None or (type(threads) is int and threads > 0):
                 entry, (address, shapes) = self._single[len(inputs)], model.prepared[self]
                 if self._shared_matters:
                     shapes = self.shapes(model, shared)[1]
