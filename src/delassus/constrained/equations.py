@@ -74,10 +74,11 @@ def put_equations(model, q, v, tau, external_forces, with_error, M, force, J, ro
         put_rows(model, model.pieces[c], q, v, with_error, work, LINK.size, rows)
         put_panel(model, model.pieces[c], J, part(work, dofs), DOF.size, rows)
     for i in range(1, n):
-        put_rigid_body(model.links[i], i * LINK.size, work)
+        put_rigid_body(model.links[i], model.solids[i], i * LINK.size, work)
     if present(external_forces):
         for i in range(1, n):
-            push_rigid_body(model.links[i], i * LINK.size, external_forces, work)
+            at = i * LINK.size
+            push_rigid_body(model.links[i], model.solids[i], at, external_forces, work)
     for i in range(n - 1, 0, -1):
         link = model.links[i]
         for k in range(link.v, link.v + link.nv):
@@ -89,9 +90,10 @@ def put_equations(model, q, v, tau, external_forces, with_error, M, force, J, ro
 
 
 @function
-def put_rigid_body(link, at, work):
+def put_rigid_body(link, solid, at, work):
     """Inertia of a link, and the force that its motion takes."""
-    inertia, h = rigid_inertia(link, get9(work, at + LINK.R), get3(work, at + LINK.p))
+    R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
+    inertia, h = rigid_inertia(link, solid, R, p)
     omega, u = get3(work, at + LINK.omega), get3(work, at + LINK.u)
     alpha, a = get3(work, at + LINK.alpha), get3(work, at + LINK.a)
     n_momentum, momentum = composite_times(inertia, h, link.mass, omega, u)
@@ -103,11 +105,11 @@ def put_rigid_body(link, at, work):
 
 
 @function
-def push_rigid_body(link, at, external_forces, work):
+def push_rigid_body(link, solid, at, external_forces, work):
     """Take off an external force, given in the body's axes and at its origin."""
     if link.body >= 0:
         R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
-        n, f = external_wrench(link, R, p, external_forces)
+        n, f = external_wrench(link, solid, R, p, external_forces)
         put3(work, at + LINK.f, subtract(get3(work, at + LINK.f), f))
         put3(work, at + LINK.n, subtract(get3(work, at + LINK.n), n))
 

@@ -120,7 +120,7 @@ def put_rigid_bodies(model, external_forces, work):
     """Inertias of all links, and the forces of their bias motions less external ones."""
     if present(external_forces):
         for i in range(1, len(model.links)):
-            pushed_rigid_body(model.links[i], i, external_forces, work)
+            pushed_rigid_body(model.links[i], model.solids[i], i, external_forces, work)
     else:
         for i in range(1, len(model.links)):
             rigid_body(model.links[i], i, work)
@@ -140,13 +140,13 @@ def rigid_body(link, i, work):
 
 
 @function
-def pushed_rigid_body(link, i, external_forces, work):
+def pushed_rigid_body(link, solid, i, external_forces, work):
     """The same for a link under an external force, given in the body's axes, at its origin."""
     at = i * LINK.size
     R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
     rigid_body(link, i, work)
     if link.body >= 0:
-        n, f = external_wrench(link, R, p, external_forces)
+        n, f = external_wrench(link, solid, R, p, external_forces)
         put3(work, at + LINK.f, subtract(get3(work, at + LINK.f), f))
         put3(work, at + LINK.n, subtract(get3(work, at + LINK.n), n))
 

@@ -34,7 +34,8 @@ def center(model, q, work):
     for i in range(1, len(model.links)):
         place_in_world(model, i, q, work, LINK.size)
         link, at = model.links[i], i * LINK.size
-        x = add(get3(work, at + LINK.p), rotate(get9(work, at + LINK.R), get3(link.center, 0)))
+        R, x = get9(work, at + LINK.R), get3(model.solids[i].center, 0)
+        x = add(get3(work, at + LINK.p), rotate(R, x))
         total = add_scaled(total, link.mass, x)
     return scale(1.0 / model.links[0].subtree_mass, total)
 

@@ -57,7 +57,7 @@ def coriolis(model, q, v, C, work):
     place_links(model, q, work, LINK.size, dofs, DOF.size)
     for i in range(1, len(model.links)):
         move_link(model.links[i], i, v, work, dofs)
-        put_operator(model.links[i], i * LINK.size, work)
+        put_operator(model.links[i], model.solids[i], i * LINK.size, work)
     for i in range(n - 1, 0, -1):
         link = model.links[i]
         for k in range(link.v, link.v + link.nv):
@@ -85,10 +85,10 @@ def move_link(link, i, v, work, dofs):
 
 
 @function
-def put_operator(link, at, work):
+def put_operator(link, solid, at, work):
     """Inertia and Coriolis operator of one link."""
     R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
-    inertia, h = rigid_inertia(link, R, p)
+    inertia, h = rigid_inertia(link, solid, R, p)
     omega, u = get3(work, at + LINK.omega), get3(work, at + LINK.u)
     B, momentum = coriolis_operator(inertia, h, link.mass, omega, u)
     put6(work, at + LINK.I, inertia)

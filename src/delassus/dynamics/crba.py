@@ -44,7 +44,7 @@ def composite_inertias(model, q, work, dofs):
     for i in range(1, n):
         at = i * LINK.size
         R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
-        inertia, h = rigid_inertia(model.links[i], R, p)
+        inertia, h = rigid_inertia(model.links[i], model.solids[i], R, p)
         put6(work, at + LINK.I, inertia)
         put3(work, at + LINK.h, h)
     for i in range(n - 1, 0, -1):

@@ -60,7 +60,7 @@ def twice_kinetic_energy(model, i, q, v, work):
     u = add(rotate_back(R, carried), linear)
     put3(work, at + VELOCITY.omega, omega)
     put3(work, at + VELOCITY.u, u)
-    rotational = dot(omega, symmetric_times(get6(link.inertia, 0), omega))
+    rotational = dot(omega, symmetric_times(get6(model.solids[i].inertia, 0), omega))
     mixed = dot(u, cross(omega, get3(link.moment, 0)))
     return link.mass * dot(u, u) + rotational + 2.0 * mixed
 

@@ -178,9 +178,9 @@ def put_rotations(work, at, size, x, y, z, p):
 
 
 @function
-def central_inertia(link, R):
+def central_inertia(solid, R):
     """Rotational inertia about the centre of mass, in world axes."""
-    factor = link.central_factor
+    factor = solid.central_factor
     return rotate_factored(R, get3(factor, 0), get3(factor, 3), factor[6])
 
 
@@ -209,10 +209,10 @@ def composite_times(inertia, h, m, angular, linear):
 
 
 @function
-def rigid_inertia(link, R, p):
+def rigid_inertia(link, solid, R, p):
     """A link's inertia about the tree's origin, and mass times centre of mass."""
-    x = add(p, rotate(R, get3(link.center, 0)))
-    return moved_inertia(central_inertia(link, R), link.mass, x), scale(link.mass, x)
+    x = add(p, rotate(R, get3(solid.center, 0)))
+    return moved_inertia(central_inertia(solid, R), link.mass, x), scale(link.mass, x)
 
 
 @function
@@ -244,9 +244,9 @@ def move_link(link, i, v, work, size, dofs, dof_size):
 
 
 @function
-def external_wrench(link, R, p, external_forces):
+def external_wrench(link, solid, R, p, external_forces):
     """Moment about the tree's origin and force of what acts on a body, given in its own axes."""
-    E = get9(link.orientation, 0)
+    E = get9(solid.orientation, 0)
     f = rotate(R, rotate(E, get3(external_forces, 6 * link.body)))
     n = rotate(R, rotate(E, get3(external_forces, 6 * link.body + 3)))
     return add_cross(n, p, f), f

@@ -78,7 +78,8 @@ def push_link(model, i, q, x, work):
     put3(work, at + LINK.alpha, alpha)
     put3(work, at + LINK.a, a)
     put3(work, at + LINK.f, add_cross(scale(link.mass, a), alpha, h))
-    put3(work, at + LINK.n, add_cross(symmetric_times(get6(link.inertia, 0), alpha), h, a))
+    inertia = get6(model.solids[i].inertia, 0)
+    put3(work, at + LINK.n, add_cross(symmetric_times(inertia, alpha), h, a))
 
 
 @kernel(
@@ -98,7 +99,7 @@ def mass_product_derivative(model, q, x, dq, work):
     for i in range(1, n):
         accelerate(model.links[i], i, x, work, dofs)
     for i in range(1, n):
-        put_force(model.links[i], i * MOVING.size, work)
+        put_force(model.links[i], model.solids[i], i * MOVING.size, work)
     for i in range(n - 1, 0, -1):
         link = model.links[i]
         for k in range(link.v, link.v + link.nv):
@@ -127,11 +128,11 @@ def accelerate(link, i, x, work, dofs):
 
 
 @function
-def put_force(link, at, work):
+def put_force(link, solid, at, work):
     """Inertia of one link and the force that gives it its acceleration."""
     R, p = get9(work, at + PLACEMENT.R), get3(work, at + PLACEMENT.p)
     alpha, a = get3(work, at + MOVING.alpha), get3(work, at + MOVING.a)
-    inertia, h = rigid_inertia(link, R, p)
+    inertia, h = rigid_inertia(link, solid, R, p)
     n, f = composite_times(inertia, h, link.mass, alpha, a)
     put6(work, at + SUBTREE.I, inertia)
     put3(work, at + SUBTREE.h, h)

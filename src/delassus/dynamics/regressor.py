@@ -61,7 +61,7 @@ def regress(model, parameters, q, v, a, Y, work):
         accelerate_in_world(model, i, v, a, work)
         link = model.links[i]
         if link.body >= 0:  # the first link of a joint of two axes is no body
-            put_wrenches(link, i, work, wrenches)
+            put_wrenches(model.solids[i], i, work, wrenches)
             first = PARAMETERS * link.body
             k = link.v + link.nv - 1
             while k >= 0:
@@ -81,7 +81,7 @@ def start_at_rest(model, work):
 
 
 @function
-def put_wrenches(link, i, work, to):
+def put_wrenches(solid, i, work, to):
     """The wrench that each parameter of link i asks for.
 
     f = m a + alpha x h + omega x (omega x h)
@@ -91,7 +91,7 @@ def put_wrenches(link, i, work, to):
     p = get3(work, at + LINK.p)
     a, alpha = get3(work, at + LINK.a), get3(work, at + LINK.alpha)
     omega = get3(work, at + LINK.omega)
-    R = compose(get9(work, at + LINK.R), get9(link.orientation, 0))  # of the body itself
+    R = compose(get9(work, at + LINK.R), get9(solid.orientation, 0))  # of the body itself
     x, y, z = (R[0], R[3], R[6]), (R[1], R[4], R[7]), (R[2], R[5], R[8])
     put_wrench(work, to, 0, a, p, (0.0, 0.0, 0.0))
     put_first_moment(work, to, 1, x, p, omega, alpha, a)

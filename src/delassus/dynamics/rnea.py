@@ -50,9 +50,9 @@ def rnea(model, q, v, a, external_forces, tau, work):
     start_at_world(model, work)
     for i in range(1, len(model.links)):
         propagate_motion(model, i, q, v, a, work)
-        newton_euler(model.links[i], i, work)
+        newton_euler(model.links[i], model.solids[i], i, work)
         if present(external_forces):
-            subtract_external_force(model.links[i], i, external_forces, work)
+            subtract_external_force(model.links[i], model.solids[i], i, external_forces, work)
     for i in range(len(model.links) - 1, 0, -1):
         collect_force(model, i, a, tau, work)
 
@@ -104,14 +104,14 @@ def propagate_motion(model, i, q, v, a, work):
 
 
 @function
-def newton_euler(link, i, work):
+def newton_euler(link, solid, i, work):
     """Force and moment about the origin that give link i its acceleration."""
     at = i * LINK.size
     omega = get3(work, at + LINK.omega)
     alpha = get3(work, at + LINK.alpha)
     a = get3(work, at + LINK.a)
     h = get3(link.moment, 0)
-    inertia = get6(link.inertia, 0)
+    inertia = get6(solid.inertia, 0)
     f = add_cross(add_cross(scale(link.mass, a), alpha, h), omega, cross(omega, h))
     n = add_cross(symmetric_times(inertia, alpha), omega, symmetric_times(inertia, omega))
     put3(work, at + LINK.f, f)
@@ -119,11 +119,11 @@ def newton_euler(link, i, work):
 
 
 @function
-def subtract_external_force(link, i, external_forces, work):
+def subtract_external_force(link, solid, i, external_forces, work):
     """External forces are given in the body's axes, at the link's origin."""
     if link.body >= 0:
         at = i * LINK.size
-        E = get9(link.orientation, 0)
+        E = get9(solid.orientation, 0)
         f = rotate(E, get3(external_forces, 6 * link.body))
         n = rotate(E, get3(external_forces, 6 * link.body + 3))
         put3(work, at + LINK.f, subtract(get3(work, at + LINK.f), f))

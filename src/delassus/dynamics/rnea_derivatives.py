@@ -87,10 +87,11 @@ def put_forces(model, external_forces, work):
     n = len(model.links)
     if present(external_forces):
         for i in range(1, n):
-            pushed_newton_euler(model.links[i], i * LINK.size, external_forces, work)
+            at = i * LINK.size
+            pushed_newton_euler(model.links[i], model.solids[i], at, external_forces, work)
     else:
         for i in range(1, n):
-            newton_euler(model.links[i], i * LINK.size, work)
+            newton_euler(model.links[i], model.solids[i], i * LINK.size, work)
 
 
 @function
@@ -106,12 +107,12 @@ def vary_subtrees(model, dq, dv, da, with_mass, work):
 
 
 @function
-def newton_euler(link, at, work):
+def newton_euler(link, solid, at, work):
     """Inertia, Coriolis operator and force of one link: f = I a + B v."""
     R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
     omega, u = get3(work, at + LINK.omega), get3(work, at + LINK.u)
     alpha, a = get3(work, at + LINK.alpha), get3(work, at + LINK.a)
-    inertia, h = rigid_inertia(link, R, p)
+    inertia, h = rigid_inertia(link, solid, R, p)
     B, momentum = coriolis_operator(inertia, h, link.mass, omega, u)
     n, f = composite_times(inertia, h, link.mass, alpha, a)
     put6(work, at + SUBTREE.I, inertia)
@@ -123,12 +124,12 @@ def newton_euler(link, at, work):
 
 
 @function
-def pushed_newton_euler(link, at, external_forces, work):
+def pushed_newton_euler(link, solid, at, external_forces, work):
     """The same for a link under an external force, given in the body's axes, at its origin."""
     R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
-    newton_euler(link, at, work)
+    newton_euler(link, solid, at, work)
     if link.body >= 0:
-        n, f = external_wrench(link, R, p, external_forces)
+        n, f = external_wrench(link, solid, R, p, external_forces)
         put3(work, at + SUBTREE.f, subtract(get3(work, at + SUBTREE.f), f))
         put3(work, at + SUBTREE.n, subtract(get3(work, at + SUBTREE.n), n))
 

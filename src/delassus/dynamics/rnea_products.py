@@ -89,7 +89,7 @@ def rnea_jvp(model, q, v, a, dq, dv, da, external_forces, dtau, work):
         link = model.links[i]
         accelerate_link(link, i, v, a, work, size, dofs)
         vary_link(link, i, dq, dv, da, work, dofs)
-        vary_force(link, i * size, external_forces, work)
+        vary_force(link, model.solids[i], i * size, external_forces, work)
     for i in range(n - 1, 0, -1):
         collect_variation(model, i, dq, da, dtau, work, dofs)
 
@@ -114,7 +114,7 @@ def rnea_vjp(model, q, v, a, w, external_forces, dq, dv, da, work):
     for i in range(1, n):
         link = model.links[i]
         accelerate_link(link, i, v, a, work, size, dofs)
-        weigh_force(link, i, w, external_forces, work, dofs)
+        weigh_force(link, model.solids[i], i, w, external_forces, work, dofs)
     for i in range(n - 1, 0, -1):
         collect_weights(model, i, w, dq, dv, da, work, dofs)
 
@@ -157,17 +157,17 @@ def accelerate_link(link, i, v, a, work, size, dofs):
 
 
 @function
-def needed_force(link, at, external_forces, work):
+def needed_force(link, solid, at, external_forces, work):
     """f = I a + B v - f_ext of one link; return its I, h, B, l and f."""
     R, p = get9(work, at + PLACEMENT.R), get3(work, at + PLACEMENT.p)
     omega, u = get3(work, at + MOVING.omega), get3(work, at + MOVING.u)
     alpha, a = get3(work, at + MOVING.alpha), get3(work, at + MOVING.a)
-    inertia, h = rigid_inertia(link, R, p)
+    inertia, h = rigid_inertia(link, solid, R, p)
     B, momentum = coriolis_operator(inertia, h, link.mass, omega, u)
     n, f = composite_times(inertia, h, link.mass, alpha, a)
     n, f = add(n, rotate(B, omega)), add_cross(f, omega, momentum)
     if present(external_forces) and link.body >= 0:  # in the body's axes, at its origin
-        n_external, f_external = external_wrench(link, R, p, external_forces)
+        n_external, f_external = external_wrench(link, solid, R, p, external_forces)
         n, f = subtract(n, n_external), subtract(f, f_external)
     return inertia, h, B, momentum, n, f
 
@@ -198,9 +198,9 @@ def vary_link(link, i, dq, dv, da, work, dofs):
 
 
 @function
-def vary_force(link, at, external_forces, work):
+def vary_force(link, solid, at, external_forces, work):
     """Force on a link, and how it varies: I Q + 2 B P."""
-    inertia, h, B, momentum, n, f = needed_force(link, at, external_forces, work)
+    inertia, h, B, momentum, n, f = needed_force(link, solid, at, external_forces, work)
     P = get3(work, at + TANGENT.P)
     Q_angular, Q_linear = get3(work, at + TANGENT.Q_angular), get3(work, at + TANGENT.Q_linear)
     dn, df = composite_times(inertia, h, link.mass, Q_angular, Q_linear)
@@ -233,13 +233,13 @@ def collect_variation(model, i, dq, da, dtau, work, dofs):
 
 
 @function
-def weigh_force(link, i, w, external_forces, work, dofs):
+def weigh_force(link, solid, i, w, external_forces, work, dofs):
     """Motion lambda of link i, and its y = I lambda and z = 2 B^T lambda, which is a moment."""
     at, parent = i * ADJOINT.size, link.parent * ADJOINT.size
     angular, linear = across_joint(link, w, work, dofs)
     angular = add(angular, get3(work, parent + ADJOINT.angular))
     linear = add(linear, get3(work, parent + ADJOINT.linear))
-    inertia, h, B, momentum, n, f = needed_force(link, at, external_forces, work)
+    inertia, h, B, momentum, n, f = needed_force(link, solid, at, external_forces, work)
     y_n, y_f = composite_times(inertia, h, link.mass, angular, linear)
     half = add_cross(rotate_back(B, angular), momentum, linear)
     put3(work, at + ADJOINT.angular, angular)

@@ -37,7 +37,6 @@ def link_type(real: np.dtype) -> np.dtype:
     """One link of a model, with floating-point numbers of the given type."""
     return np.dtype(
         [
-            # What sweeps over links read comes first, together: the fewer cache lines, the better.
             ("parent", INDEX),
             ("kind", INDEX),
             ("q", INDEX),  # first index in q
@@ -57,18 +56,27 @@ def link_type(real: np.dtype) -> np.dtype:
             ("mass", real),
             ("moment", real, (3,)),  # mass times centre of mass
             ("inertia_factor", real, (7,)),  # the inertia as a sum that is cheap to turn
-            ("inertia", real, (6,)),  # about the link's origin
-            ("center", real, (3,)),
-            ("central_factor", real, (7,)),  # a sum as above, about the centre of mass
             ("subtree_mass", real),
             ("pitch", real),
-            ("orientation", real, (9,)),  # of the body's own axes in the link's
             ("branch", INDEX),  # a link shares this number with its last child only
             ("last_link", INDEX),  # the last link of the subtree
             ("end_v", INDEX),  # one past the subtree's last index in v
             ("tree_end_v", INDEX),  # the same of the root of its tree
             ("leads_to_fork", INDEX),  # whether a link of the subtree has several children
             ("fork", INDEX),  # the nearest ancestor that has several children, or 0
+        ],
+        align=True,
+    )
+
+
+def solid_type(real: np.dtype) -> np.dtype:
+    """What only some sweeps read of a link: most take less memory without it."""
+    return np.dtype(
+        [
+            ("inertia", real, (6,)),  # about the link's origin
+            ("center", real, (3,)),
+            ("central_factor", real, (7,)),  # a sum as `inertia_factor`, about the centre of mass
+            ("orientation", real, (9,)),  # of the body's own axes in the link's
         ],
         align=True,
     )
@@ -81,6 +89,7 @@ class ModelArrays(NamedTuple):
     """What kernels know of a model."""
 
     links: np.ndarray
+    solids: np.ndarray  # the rest of what is known of each link
     frames: np.ndarray  # the last is the world
     angles: np.ndarray  # of joints that turn their link about one axis: where they are in q and v
     dof_parent: np.ndarray  # the degree of freedom before each on the way to the world, or -1
@@ -99,7 +108,8 @@ class ModelArrays(NamedTuple):
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        return (link_type(real), frame_type(real), ANGLE, *[INDEX] * 3, *[real] * 6)
+        own = (link_type(real), solid_type(real), frame_type(real), ANGLE)
+        return (*own, *[INDEX] * 3, *[real] * 6)
 
 
 def frame_type(real: np.dtype) -> np.dtype:
@@ -125,7 +135,8 @@ def pack(model, real: np.dtype) -> ModelArrays:
     """A model's arrays in one precision."""
     links = np.zeros(model.dimensions["n_links"], link_type(real))
     links[0]["rotation"] = np.eye(3).ravel()
-    links[0]["orientation"] = np.eye(3).ravel()
+    solids = np.zeros(len(links), solid_type(real))
+    solids[0]["orientation"] = np.eye(3).ravel()
     body_links = _body_links(model)
     axes = [np.eye(3)]  # each link's axes in those of its body
     q = v = 0
@@ -141,15 +152,16 @@ def pack(model, real: np.dtype) -> ModelArrays:
         link["position"] = axes[parent].T @ placement.translation
         _fill_alignment(link)
         link["body"] = body_index if is_last else -1
-        link["orientation"] = E.T.ravel()
+        solids[i]["orientation"] = E.T.ravel()
         if is_last:
-            _fill_inertia(link, body.inertia, E)
+            _fill_inertia(link, solids[i], body.inertia, E)
         axes.append(E)
         q, v = q + primitive.nq, v + primitive.nv
     _fill_topology(links)
     dof_parent = _dof_parents(links, model.nv)
     return ModelArrays(
         links,
+        solids,
         _frames(model, axes, real),
         _angles(links),
         dof_parent,
@@ -190,14 +202,14 @@ def _fill_alignment(link) -> None:
     link["shares_origin"] = is_inside and link["offset_count"] == 0
 
 
-def _fill_inertia(link, inertia, E: np.ndarray) -> None:
+def _fill_inertia(link, solid, inertia, E: np.ndarray) -> None:
     center = E.T @ inertia.center
     link["mass"] = inertia.mass
-    link["center"] = center
+    solid["center"] = center
     link["moment"] = inertia.mass * center
-    link["inertia"] = (E.T @ inertia.about_origin() @ E)[np.triu_indices(3)]
+    solid["inertia"] = (E.T @ inertia.about_origin() @ E)[np.triu_indices(3)]
     link["inertia_factor"] = _factor(E.T @ inertia.about_origin() @ E)
-    link["central_factor"] = _factor(E.T @ inertia.matrix @ E)
+    solid["central_factor"] = _factor(E.T @ inertia.matrix @ E)
 
 
 def _factor(A: np.ndarray) -> np.ndarray:

@@ -99,7 +99,7 @@ def put_mass_and_rows(model, q, M, J, rows, work, dofs):
     for i in range(1, n):
         at = i * LINK.size
         R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
-        inertia, h = rigid_inertia(model.links[i], R, p)
+        inertia, h = rigid_inertia(model.links[i], model.solids[i], R, p)
         put6(work, at + LINK.I, inertia)
         put3(work, at + LINK.h, h)
     for i in range(n - 1, 0, -1):
