@@ -263,7 +263,7 @@ def _address(x: np.ndarray) -> int:
     """Where the rows are; 0 tells that there are none."""
     if len(x) == 0:
         return 0
-    if x.flags.writeable:  # then there is a way that takes a third of the time
+    if x.flags.writeable and x.size > 0:  # then there is a way that takes a third of the time
         return ctypes.addressof(_BYTE.from_buffer(x))
     return x.__array_interface__["data"][0]
 
