@@ -131,11 +131,17 @@ def rotation_to_quaternion(R: np.ndarray) -> np.ndarray:
 
 def rotation_to_axis(axis: np.ndarray) -> np.ndarray:
     """The shortest rotation that turns z to a unit axis; about x if the axis is -z."""
-    c = axis[2]
-    if c < -1.0 + 1e-12:
+    x, y, c = axis
+    if c >= 0.0:
+        w = skew(np.array([-y, x, 0.0]))
+        return np.eye(3) + w + w @ w / (1.0 + c)
+    # The same, but near -z the difference 1 + c would have no digits: it is (x^2 + y^2) / (1 - c).
+    length = np.hypot(x, y)
+    if length == 0.0:
         return np.diag([1.0, -1.0, -1.0])
-    w = skew(np.array([-axis[1], axis[0], 0.0]))
-    return np.eye(3) + w + w @ w / (1.0 + c)
+    u = np.array([x, y]) / length
+    upper = np.eye(2) - (1.0 - c) * np.outer(u, u)
+    return np.block([[upper, np.array([[x], [y]])], [np.array([-x, -y, c])]])
 
 
 def skew(x: np.ndarray) -> np.ndarray:
