@@ -36,9 +36,8 @@ from ..spatial.vectors import (
     scale,
     subtract,
 )
-from .derivatives_rows import origin_shift
 from .pieces import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR
-from .rows import ROW, count_rows, frame_pose, piece_registers
+from .rows import ROW, count_rows, frame_pose, piece_registers, tree_shift
 
 # The wrench of a piece: on the link of `frame`, and what is taken from that of `other`.
 WRENCH = slots(n=3, f=3, other_n=3, other_f=3)
@@ -99,7 +98,7 @@ def put_changes(model, piece, q, multipliers, wrench, work, size, dofs, dof_size
     if changes_one(piece) or changes_other(model, piece):
         R, p = frame_pose(model.frames[piece.frame], work, size)
         R_other, p_other = frame_pose(model.frames[piece.other], work, size)
-        shift = origin_shift(model, piece, q)
+        shift = tree_shift(model, piece, q)
         for t in range(piece.path, piece.path + piece.length):
             weight, at, dof = model.steps[t].weight, t * CHANGE.size, model.steps[t].dof * dof_size
             angular = get3(dofs, dof + VARIATION.angular)

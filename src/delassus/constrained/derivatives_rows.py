@@ -47,7 +47,7 @@ from .rows import (
     piece_registers,
     point_motion,
     relative_rotation,
-    tree_origin,
+    tree_shift,
 )
 
 # W' and W'' of a row: of the link of `frame`, then of that of `other`.
@@ -69,7 +69,7 @@ def put_rates_between(model, piece, q, kp, kd, work, size, rates):
     frame, other = model.frames[piece.frame], model.frames[piece.other]
     R, p = frame_pose(frame, work, size)
     R_other, p_other = frame_pose(other, work, size)
-    shift = origin_shift(model, piece, q)
+    shift = tree_shift(model, piece, q)
     apart = subtract(add(p, shift), p_other)
     at, other_at = frame.link * size, other.link * size
     if piece.kind == CONNECT:
@@ -82,15 +82,6 @@ def put_rates_between(model, piece, q, kp, kd, work, size, rates):
     else:
         there = add(p, shift)
         put_relative_rates(piece, work, at, other_at, R, p, R_other, there, apart, kp, kd, rates)
-
-
-@function
-def origin_shift(model, piece, q):
-    """From the origin of the other's tree to that of the frame's."""
-    shift = subtract(tree_origin(model, piece.root, q), tree_origin(model, piece.other_root, q))
-    if piece.root == piece.other_root:
-        shift = (0.0, 0.0, 0.0)
-    return shift
 
 
 @function
