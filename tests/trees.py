@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import delassus as dl
@@ -20,6 +21,12 @@ JOINT_TYPES = [
     lambda rng: dl.Free(),
 ]
 AXES = [np.eye(3)[0], np.eye(3)[1], np.eye(3)[2], -np.eye(3)[2]]
+SQUARE_TYPES = [
+    *[lambda rng: dl.Revolute(AXES[rng.integers(4)])] * 5,
+    lambda rng: dl.Spherical(),
+    lambda rng: dl.Prismatic(AXES[rng.integers(4)]),
+    lambda rng: dl.Universal(*rng.permutation(np.eye(3))[:2]),
+]
 
 
 def random_placement(rng, size=0.5):
@@ -27,6 +34,12 @@ def random_placement(rng, size=0.5):
         Rotation.random(random_state=rng.integers(2**31)).as_matrix(),
         size * rng.standard_normal(3),
     )
+
+
+def square_placement(rng, size=0.1):
+    """Quarter turns, and one or two steps along the axes: joints' axes often meet."""
+    turns = Rotation.from_euler("xyz", 90 * rng.integers(4, size=3), degrees=True)
+    return dl.Transform(turns.as_matrix(), size * rng.integers(-1, 2, 3) * rng.integers(0, 2, 3))
 
 
 def random_inertia(rng):
@@ -39,11 +52,15 @@ def random_inertia(rng):
     return dl.Inertia.of(mass, center, matrix)
 
 
-def random_tree(seed, bodies=8, types=None, branching=0.4, trees=0.1):
-    """A tree whose joints cycle through all types; the same seed gives the same tree."""
+def random_tree(seed, bodies=8, types=None, branching=0.4, trees=0.1, is_square=False):
+    """A tree whose joints cycle through all types; the same seed gives the same tree.
+
+    If square, all is at right angles, and most joints turn about an axis.
+    """
     rng = np.random.default_rng(seed)
     builder = dl.ModelBuilder(f"tree{seed}", gravity=rng.standard_normal(3) * 5)
-    makers = JOINT_TYPES if types is None else types
+    makers = (SQUARE_TYPES if is_square else JOINT_TYPES) if types is None else types
+    place = square_placement if is_square else random_placement
     shift = int(rng.integers(len(makers)))
     for i in range(bodies):
         draw = rng.random()
@@ -57,7 +74,7 @@ def random_tree(seed, bodies=8, types=None, branching=0.4, trees=0.1):
             f"b{i}",
             parent,
             makers[(i + shift) % len(makers)](rng),
-            random_placement(rng),
+            place(rng),
             inertia=random_inertia(rng),
             armature=rng.uniform(0.0, 0.3),
             damping=rng.uniform(0.0, 1.0),
@@ -66,6 +83,15 @@ def random_tree(seed, bodies=8, types=None, branching=0.4, trees=0.1):
         )
         builder.add_frame(f"f{i}", f"b{i}", random_placement(rng))
     return builder.build()
+
+
+TREES = st.builds(
+    random_tree,
+    st.integers(0, 10**6),
+    bodies=st.integers(1, 9),
+    branching=st.sampled_from([0.0, 0.4, 0.9]),
+    is_square=st.booleans(),
+)
 
 
 def chain(joints, length=0.1):

@@ -8,14 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import delassus as dl
-from trees import random_states, random_tree, relative, unrelated
+from trees import TREES, random_states, random_tree, relative, unrelated
 
-TREES = st.builds(
-    random_tree,
-    st.integers(0, 10**6),
-    bodies=st.integers(1, 9),
-    branching=st.sampled_from([0.0, 0.4, 0.9]),
-)
 DERIVATIVES = {
     "inverse": (dl.inverse_dynamics, dl.inverse_dynamics_derivatives),
     "forward": (dl.forward_dynamics, dl.forward_dynamics_derivatives),

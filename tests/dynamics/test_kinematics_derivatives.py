@@ -11,16 +11,10 @@ from delassus.dynamics.kinematics_derivatives import (
     frame_acceleration_derivatives,
     frame_velocity_derivatives,
 )
-from trees import random_states, random_tree, relative
+from trees import TREES, random_states, random_tree, relative
 
 uncompiled = pytest.mark.uncompiled
 
-TREES = st.builds(
-    random_tree,
-    st.integers(0, 10**6),
-    bodies=st.integers(1, 9),
-    branching=st.sampled_from([0.0, 0.4, 0.9]),
-)
 SEEDS = st.integers(0, 10**6)
 REFERENCES = ("local", "world", "aligned")
 each_reference = pytest.mark.parametrize("reference", REFERENCES)

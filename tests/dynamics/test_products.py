@@ -20,16 +20,10 @@ from delassus.dynamics.mass_products import mass_matrix_product, mass_matrix_pro
 from delassus.dynamics.rnea_derivatives import inverse_dynamics_derivatives
 from delassus.dynamics.rnea_products import inverse_dynamics_jvp, inverse_dynamics_vjp
 from delassus.model.packed import ModelArrays
-from trees import chain, random_states, random_tree, relative, unrelated
+from trees import TREES, chain, random_states, random_tree, relative, unrelated
 
 pytestmark = pytest.mark.uncompiled
 
-TREES = st.builds(
-    random_tree,
-    st.integers(0, 10**6),
-    bodies=st.integers(1, 9),
-    branching=st.sampled_from([0.0, 0.4, 0.9]),
-)
 SEEDS = st.integers(0, 10**6)
 
 

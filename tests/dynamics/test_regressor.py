@@ -12,14 +12,8 @@ from delassus.benchmarks.pinocchio_peer import load_pair
 from delassus.compile import FLOAT64
 from delassus.dynamics.regressor import inertial_parameters, inverse_dynamics_regressor, regress
 from delassus.model.packed import ModelArrays
-from trees import random_states, random_tree, relative
+from trees import TREES, random_states, random_tree, relative
 
-TREES = st.builds(
-    random_tree,
-    st.integers(0, 10**6),
-    bodies=st.integers(1, 9),
-    branching=st.sampled_from([0.0, 0.4, 0.9]),
-)
 SEEDS = st.integers(0, 10**6)
 uncompiled = pytest.mark.uncompiled
 

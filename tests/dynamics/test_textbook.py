@@ -7,16 +7,10 @@ from hypothesis import strategies as st
 
 import delassus as dl
 from dense import Textbook
-from trees import random_states, random_tree, relative
+from trees import TREES, random_states, relative
 
 pytestmark = pytest.mark.uncompiled
 
-TREES = st.builds(
-    random_tree,
-    st.integers(0, 10**6),
-    bodies=st.integers(1, 9),
-    branching=st.sampled_from([0.0, 0.4, 0.9]),
-)
 TOLERANCE = 1e-11
 
 

@@ -247,9 +247,16 @@ def move_link(link, i, v, work, size, dofs, dof_size):
 def external_wrench(link, solid, R, p, external_forces):
     """Moment about the tree's origin and force of what acts on a body, given in its own axes."""
     E = get9(solid.orientation, 0)
+    p = body_position(solid, R, p)
     f = rotate(R, rotate(E, get3(external_forces, 6 * link.body)))
     n = rotate(R, rotate(E, get3(external_forces, 6 * link.body + 3)))
     return add_cross(n, p, f), f
+
+
+@function
+def body_position(solid, R, p):
+    """Where a body has its own origin, given that of its link."""
+    return add_scaled(p, solid.height, (R[2], R[5], R[8]))
 
 
 @function

@@ -85,13 +85,15 @@ def put_wrenches(solid, i, work, to):
     """The wrench that each parameter of link i asks for.
 
     f = m a + alpha x h + omega x (omega x h)
-    n = h x a + I alpha + omega x I omega, about the link's origin
+    n = h x a + I alpha + omega x I omega, about the body's origin
     """
     at = i * LINK.size
-    p = get3(work, at + LINK.p)
+    R, p = get9(work, at + LINK.R), get3(work, at + LINK.p)
     a, alpha = get3(work, at + LINK.a), get3(work, at + LINK.alpha)
     omega = get3(work, at + LINK.omega)
-    R = compose(get9(work, at + LINK.R), get9(solid.orientation, 0))  # of the body itself
+    arm = scale(solid.height, (R[2], R[5], R[8]))
+    p, a = add(p, arm), add_cross(add_cross(a, alpha, arm), omega, cross(omega, arm))
+    R = compose(R, get9(solid.orientation, 0))  # of the body itself
     x, y, z = (R[0], R[3], R[6]), (R[1], R[4], R[7]), (R[2], R[5], R[8])
     put_wrench(work, to, 0, a, p, (0.0, 0.0, 0.0))
     put_first_moment(work, to, 1, x, p, omega, alpha, a)

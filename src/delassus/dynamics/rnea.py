@@ -120,12 +120,13 @@ def newton_euler(link, solid, i, work):
 
 @function
 def subtract_external_force(link, solid, i, external_forces, work):
-    """External forces are given in the body's axes, at the link's origin."""
+    """External forces are given in the body's axes, at its origin."""
     if link.body >= 0:
         at = i * LINK.size
         E = get9(solid.orientation, 0)
         f = rotate(E, get3(external_forces, 6 * link.body))
         n = rotate(E, get3(external_forces, 6 * link.body + 3))
+        n = add_cross(n, (0.0, 0.0, solid.height), f)
         put3(work, at + LINK.f, subtract(get3(work, at + LINK.f), f))
         put3(work, at + LINK.n, subtract(get3(work, at + LINK.n), n))
 

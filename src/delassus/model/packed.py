@@ -2,7 +2,8 @@
 
 Bodies become links. Link 0 is the world. Cylindrical and universal joints become two links, the
 first without mass. Each link's axes are turned so that a joint of one axis moves about or along z:
-there is then one revolute and one prismatic code path, and no axis arithmetic.
+there is then one revolute and one prismatic code path, and no axis arithmetic. The origin of a link
+that turns about an axis is not always where its body's is, but where axes meet (see `origins`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..spatial.transform import Transform
+from .origins import origin_heights
 
 # Kinds of joints in kernels. The motion of a joint is along and about the link's own axes.
 REVOLUTE = 0  # about z
@@ -45,17 +47,17 @@ def link_type(real: np.dtype) -> np.dtype:
             ("body", INDEX),  # number of the body among the model's, -1 for one without a name
             ("has_children", INDEX),
             ("is_last_child", INDEX),  # the first of its siblings that a backward sweep meets
-            ("rotation", real, (9,)),  # of the joint in the parent link's axes
-            ("position", real, (3,)),
             # Which of the parent's axes each of the joint's lies along, if all do; else -1.
             ("axis", INDEX, (3,)),
             # How many of them the position lies along, and the one if it is one.
             ("offset_count", INDEX),
             ("offset_axis", INDEX),
             ("shares_origin", INDEX),  # whether its origin is always the parent's
+            ("position", real, (3,)),
             ("mass", real),
             ("moment", real, (3,)),  # mass times centre of mass
             ("inertia_factor", real, (7,)),  # the inertia as a sum that is cheap to turn
+            ("rotation", real, (9,)),  # of the joint in the parent link's axes
             ("subtree_mass", real),
             ("pitch", real),
             ("branch", INDEX),  # a link shares this number with its last child only
@@ -77,12 +79,15 @@ def solid_type(real: np.dtype) -> np.dtype:
             ("center", real, (3,)),
             ("central_factor", real, (7,)),  # a sum as `inertia_factor`, about the centre of mass
             ("orientation", real, (9,)),  # of the body's own axes in the link's
+            ("height", real),  # of the body's origin along the link's z axis
         ],
         align=True,
     )
 
 
 ANGLE = index_record("q", "v")
+# What moving an origin leaves of a coordinate that should be zero, as a part of the way.
+_DUST = 16 * np.finfo(float).eps
 
 
 class ModelArrays(NamedTuple):
@@ -134,11 +139,11 @@ def dimensions(model) -> dict[str, int]:
 def pack(model, real: np.dtype) -> ModelArrays:
     """A model's arrays in one precision."""
     links = np.zeros(model.dimensions["n_links"], link_type(real))
-    links[0]["rotation"] = np.eye(3).ravel()
     solids = np.zeros(len(links), solid_type(real))
     solids[0]["orientation"] = np.eye(3).ravel()
     body_links = _body_links(model)
     axes = [np.eye(3)]  # each link's axes in those of its body
+    placements = [Transform()]  # of joints, in the parent link's axes
     q = v = 0
     for i, (parent, body_index, primitive) in enumerate(_links(model), start=1):
         link, E = links[i], primitive.axes
@@ -148,21 +153,23 @@ def pack(model, real: np.dtype) -> ModelArrays:
         placement = body.placement if is_first else Transform()
         link["parent"], link["kind"], link["pitch"] = parent, primitive.kind, primitive.pitch
         link["q"], link["v"], link["nv"] = q, v, primitive.nv
-        link["rotation"] = _clean(axes[parent].T @ placement.rotation @ E).ravel()
-        link["position"] = axes[parent].T @ placement.translation
-        _fill_alignment(link)
+        turned = Transform(axes[parent].T) @ placement
+        placements.append(Transform(_clean(turned.rotation @ E), turned.translation))
         link["body"] = body_index if is_last else -1
         solids[i]["orientation"] = E.T.ravel()
-        if is_last:
-            _fill_inertia(link, solids[i], body.inertia, E)
         axes.append(E)
         q, v = q + primitive.nq, v + primitive.nv
+    _fill_placements(links, solids, placements)
+    for i in range(1, len(links)):
+        _fill_alignment(links[i])
+        if links[i]["body"] >= 0:
+            _fill_inertia(links[i], solids[i], model.bodies[links[i]["body"]].inertia, axes[i])
     _fill_topology(links)
     dof_parent = _dof_parents(links, model.nv)
     return ModelArrays(
         links,
         solids,
-        _frames(model, axes, real),
+        _frames(model, axes, solids["height"], real),
         _angles(links),
         dof_parent,
         chain_starts(dof_parent),
@@ -191,6 +198,23 @@ def _clean(rotation: np.ndarray) -> np.ndarray:
     return np.where(np.abs(rotation - near) < 4e-16, near + 0.0, rotation)
 
 
+def _fill_placements(links: np.ndarray, solids: np.ndarray, placements: list[Transform]) -> None:
+    """Joints in the parent's axes, for origins of links that are chosen here."""
+    parents, slides = links["parent"], links["kind"] == REVOLUTE
+    rotations = np.array([x.rotation for x in placements])
+    positions = np.array([x.translation for x in placements])
+    pivots = slides | (links["kind"] == SPHERICAL)
+    heights = origin_heights(parents, slides, pivots, rotations, positions)
+    moved = positions + heights[:, None] * rotations[:, :, 2]
+    moved[:, 2] -= heights[parents]
+    way = np.linalg.norm(positions, axis=1) + np.abs(heights) + np.abs(heights[parents])
+    is_moved = (heights != 0.0) | (heights[parents] != 0.0)
+    dust = (np.abs(moved) < _DUST * way[:, None]) & is_moved[:, None]
+    links["position"] = np.where(dust, 0.0, moved)
+    links["rotation"] = rotations.reshape(-1, 9)
+    solids["height"] = -heights
+
+
 def _fill_alignment(link) -> None:
     """Whether a joint's axes are the parent's in another order, and where its origin is."""
     R, p = link["rotation"].reshape(3, 3), link["position"]
@@ -203,13 +227,14 @@ def _fill_alignment(link) -> None:
 
 
 def _fill_inertia(link, solid, inertia, E: np.ndarray) -> None:
-    center = E.T @ inertia.center
+    inertia = inertia.moved(Transform(E.T, [0.0, 0.0, solid["height"]]))
+    center = inertia.center
     link["mass"] = inertia.mass
     solid["center"] = center
     link["moment"] = inertia.mass * center
-    solid["inertia"] = (E.T @ inertia.about_origin() @ E)[np.triu_indices(3)]
-    link["inertia_factor"] = _factor(E.T @ inertia.about_origin() @ E)
-    solid["central_factor"] = _factor(E.T @ inertia.matrix @ E)
+    solid["inertia"] = inertia.about_origin()[np.triu_indices(3)]
+    link["inertia_factor"] = _factor(inertia.about_origin())
+    solid["central_factor"] = _factor(inertia.matrix)
 
 
 def _factor(A: np.ndarray) -> np.ndarray:
@@ -285,7 +310,7 @@ def _angles(links: np.ndarray) -> np.ndarray:
     return found
 
 
-def _frames(model, axes, real: np.dtype) -> np.ndarray:
+def _frames(model, axes, heights, real: np.dtype) -> np.ndarray:
     """The model's frames and, after them, the world."""
     frames = np.zeros(len(model.frames) + 1, frame_type(real))
     frames[-1]["rotation"] = np.eye(3).ravel()
@@ -295,7 +320,7 @@ def _frames(model, axes, real: np.dtype) -> np.ndarray:
         E = axes[link]
         packed_frame["link"] = link
         packed_frame["rotation"] = (E.T @ frame.placement.rotation).ravel()
-        packed_frame["position"] = E.T @ frame.placement.translation
+        packed_frame["position"] = E.T @ frame.placement.translation + [0.0, 0.0, heights[link]]
     return frames
 
 
