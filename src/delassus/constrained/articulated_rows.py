@@ -35,9 +35,10 @@ from .rows import (
     ROW,
     count_rows,
     frame_offset,
-    frame_position,
-    put_connect,
+    point_position,
+    put_points,
     put_rows,
+    put_states,
     tree_shift,
 )
 from .solver import REQUEST, WHOLE
@@ -116,14 +117,17 @@ def put_point(model, piece, q, with_error, with_velocity, work, records):
     Velocities and errors are left out, as zeros, if not asked for.
     """
     frame, other = model.frames[piece.frame], model.frames[piece.other]
-    p, p_other = frame_position(frame, work, LINK.size), frame_position(other, work, LINK.size)
+    r, r_other = frame_offset(frame, work, LINK.size), frame_offset(other, work, LINK.size)
+    p = point_position(frame, r, work, LINK.size)
+    p_other = point_position(other, r_other, work, LINK.size)
     velocity, apart = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if with_velocity:
         velocity = subtract(point_velocity(frame, p, work), point_velocity(other, p_other, work))
     if with_error:
         apart = subtract(add(p, tree_shift(model, piece, q)), p_other)
-    drift = subtract(point_acceleration(frame, work), point_acceleration(other, work))
-    put_connect(piece, other.link * LINK.size, p, p_other, velocity, drift, apart, records)
+    drift = subtract(point_acceleration(frame, r, work), point_acceleration(other, r_other, work))
+    put_points(records, piece.row, other.link, p, p_other)
+    put_states(records, piece.row, velocity, drift, apart)
 
 
 @function
@@ -137,12 +141,12 @@ def point_velocity(frame, p, work):
 
 
 @function
-def point_acceleration(frame, work):
-    """The acceleration of a frame's origin."""
+def point_acceleration(frame, r, work):
+    """The acceleration of a frame's origin, which is at r from its link's."""
     at = frame.link * LINK.size
     a = get3(work, at + MOTION.a)
     if frame.link > 0:
-        r, omega = frame_offset(frame, work, LINK.size), get3(work, at + MOTION.omega)
+        omega = get3(work, at + MOTION.omega)
         a = add_cross(add_cross(a, get3(work, at + MOTION.alpha), r), omega, cross(omega, r))
     return a
 

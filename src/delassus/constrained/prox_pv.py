@@ -43,7 +43,8 @@ from .free_root import factorize_root, joint_acceleration, joint_force
 from .kkt import MARGIN, add_to_delassus, extents, factorize_dense, panel_row, solve_dense
 from .open_trees import OpenArrays
 from .prox_ltl import TURNS, put_multipliers, put_requests, take_back
-from .rows import ROW, count_rows, rows_end, rows_work
+from .pulls import frame_wrench
+from .rows import count_rows, rows_end, rows_work
 from .solver import INFO, INPUTS, LIMITS, OUTPUTS, ROUNDING, WHOLE, length
 
 
@@ -278,8 +279,8 @@ def row_wrench(piece, end, r, records):
     """Moment and force of a row on the link that moves; none of those that fill up a block."""
     n, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if r < piece.count:
-        at = (piece.row + r) * ROW.size + end.wrench
-        n, f = scale(end.sign, get3(records, at)), scale(end.sign, get3(records, at + 3))
+        n, f = frame_wrench(end, r, records)
+        n, f = scale(end.sign, n), scale(end.sign, f)
     return n, f
 
 

@@ -43,13 +43,24 @@ PULL = slots(own_n=3, f=3, n=3)
 def wrench(model, end, r, rows, work, dofs):
     """Moment about the tree's origin, and force, of row r at an end, but for the end's sign."""
     if end.wrench != AT_JOINTS:
-        at = end.place + r * ROW.size
-        return get3(rows, at), get3(rows, at + 3)
+        return frame_wrench(end, r, rows)
     n, f = joint_wrench(model, end, end.first_entry, r, rows, work, dofs)
     for t in range(end.first_entry + 1, end.first_entry + end.entry_count):
         n_more, f_more = joint_wrench(model, end, t, r, rows, work, dofs)
         n, f = add(n, n_more), add(f, f_more)
     return n, f
+
+
+@function
+def frame_wrench(end, r, rows):
+    """The same of a row at a frame."""
+    if end.is_at_point:
+        p = point(end, rows)
+        one, none = 1.0 + 0.0 * p[0], 0.0 * p[0]
+        f = one if r == 0 else none, one if r == 1 else none, one if r == 2 else none
+        return cross(p, f), f
+    at = end.place + r * ROW.size
+    return get3(rows, at), get3(rows, at + 3)
 
 
 @function
@@ -72,9 +83,8 @@ def joint_wrench(model, end, t, r, rows, work, dofs):
 
 @function
 def point(end, rows):
-    """Where an end is whose rows push along the world's axes: its moments are its coordinates."""
-    at = end.place
-    return rows[at + ROW.size + 2], rows[at + 2 * ROW.size], rows[at + 1]
+    """Where an end is whose rows push along the world's axes."""
+    return get3(rows, end.place)
 
 
 @function

@@ -84,7 +84,7 @@ from .caba_iterations import (
     put_residuals,
 )
 from .open_trees import MOST_ROWS, EarlyArrays
-from .pulls import subtract_cross
+from .pulls import frame_wrench, subtract_cross
 from .reflections import (
     STACKED,
     choose,
@@ -94,7 +94,7 @@ from .reflections import (
     put_piece,
     reflect,
 )
-from .rows import ROW, count_rows, rows_end, rows_work
+from .rows import count_rows, rows_end, rows_work
 from .solver import INFO, INPUTS, LIMITS, OUTPUTS, WHOLE, length
 
 # How a degree of freedom meets a row: w; 1 / sigma, or zero if it moves freely; the reflection; and
@@ -184,8 +184,7 @@ def eliminate(model, none, joints, stack, reflections, records, work, dofs):
     for t in range(len(model.ends)):
         end = model.ends[t]
         for s in range(model.pieces[end.piece].count):
-            at = (model.pieces[end.piece].row + s) * ROW.size + end.wrench
-            n, f = get3(records, at), get3(records, at + 3)
+            n, f = frame_wrench(end, s, records)
             least = maximum(least, dot(n, n) + dot(f, f))
     least = (LEAST * LEAST * rounding(none)) * least
     for t in range(len(model.supports)):

@@ -8,9 +8,9 @@ independent: where more stand, six reflections make a triangle of them, over row
 from __future__ import annotations
 
 from ..compile import absolute, function, select, slots, sqrt
-from ..spatial.vectors import get3, put3, scale
+from ..spatial.vectors import put3, scale
 from .open_trees import MOST_ROWS
-from .rows import ROW
+from .pulls import frame_wrench
 
 # A row of a stack.
 STACKED = slots(n=3, f=3)
@@ -43,10 +43,10 @@ def put_piece(model, c, stack, reflections, records):
     piece, arrival = model.pieces[c], model.piece_arrivals[c]
     end = model.ends[model.piece_ends[c]]
     for s in range(piece.count):
-        at = (piece.row + s) * ROW.size + end.wrench
+        n, f = frame_wrench(end, s, records)
         to = (arrival.stack + arrival.before + s) * STACKED.size
-        put3(stack, to + STACKED.n, scale(end.sign, get3(records, at)))
-        put3(stack, to + STACKED.f, scale(end.sign, get3(records, at + 3)))
+        put3(stack, to + STACKED.n, scale(end.sign, n))
+        put3(stack, to + STACKED.f, scale(end.sign, f))
     join_rows(arrival, stack, reflections)
 
 

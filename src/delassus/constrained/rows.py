@@ -123,10 +123,7 @@ def put_rows_between(model, piece, q, with_error, work, size, rows):
     apart = subtract(add(p, shift), p_other)
     at, other_at = frame.link * size, other.link * size
     if piece.kind == CONNECT:
-        u, a = point_motion(work, at, p)
-        u_other, a_other = point_motion(work, other_at, p_other)
-        velocity, drift = subtract(u, u_other), subtract(a, a_other)
-        put_connect(piece, other_at, p, p_other, velocity, drift, apart, rows)
+        put_connect(piece, work, at, other_at, p, p_other, apart, rows)
     elif piece.kind == DISTANCE:
         put_distance(piece, work, at, other_at, p, p_other, apart, rows)
     elif piece.kind == PERPENDICULAR:
@@ -152,11 +149,16 @@ def tree_shift(model, piece, q):
 
 @function
 def frame_position(frame, work, size):
-    """Position of a frame from the tree's origin."""
-    p = frame_offset(frame, work, size)
+    """Position of a frame; that of the world's from its own origin, others from the tree's."""
+    return point_position(frame, frame_offset(frame, work, size), work, size)
+
+
+@function
+def point_position(frame, r, work, size):
+    """The same of a point that is at r from the origin of a frame's link."""
     if frame.link > 0:
-        p = add(get3(work, frame.link * size + PLACEMENT.p), p)
-    return p
+        r = add(get3(work, frame.link * size + PLACEMENT.p), r)
+    return r
 
 
 @function
@@ -238,13 +240,30 @@ def point_motion(work, at, p):
 
 
 @function
-def put_connect(piece, other_at, p, p_other, velocity, drift, apart, rows):
+def put_pushes(rows, row, other, p, p_other):
+    """The wrenches of three rows that push along the world's axes, at p and at p_other."""
+    none = (0.0, 0.0, 0.0)
+    put_wrench(rows, row, other, none, (1.0, 0.0, 0.0), p, p_other)
+    put_wrench(rows, row + 1, other, none, (0.0, 1.0, 0.0), p, p_other)
+    put_wrench(rows, row + 2, other, none, (0.0, 0.0, 1.0), p, p_other)
+
+
+@function
+def put_points(rows, row, other, p, p_other):
+    """Of the same rows only where they push: in the place of the first one's moments."""
+    at = row * ROW.size
+    put3(rows, at + ROW.n, p)
+    if other > 0:
+        put3(rows, at + ROW.other_n, p_other)
+
+
+@function
+def put_connect(piece, work, at, other_at, p, p_other, apart, rows):
     """p - p_other, in the world's axes"""
-    none, row = (0.0, 0.0, 0.0), piece.row
-    put_wrench(rows, row, other_at, none, (1.0, 0.0, 0.0), p, p_other)
-    put_wrench(rows, row + 1, other_at, none, (0.0, 1.0, 0.0), p, p_other)
-    put_wrench(rows, row + 2, other_at, none, (0.0, 0.0, 1.0), p, p_other)
-    put_states(rows, row, velocity, drift, apart)
+    u, a = point_motion(work, at, p)
+    u_other, a_other = point_motion(work, other_at, p_other)
+    put_pushes(rows, piece.row, other_at, p, p_other)
+    put_states(rows, piece.row, subtract(u, u_other), subtract(a, a_other), apart)
 
 
 @function

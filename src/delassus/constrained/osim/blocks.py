@@ -65,7 +65,7 @@ def place(model, q, rows, work, dofs):
     place_world(work)
     place_links(model, q, work, LINK.size, dofs, DOF.size)
     for c in range(len(model.pieces)):
-        put_wrenches(model, model.pieces[c], q, work, LINK.size, rows)
+        put_wrenches(model, model.pieces[c], q, True, work, LINK.size, rows)
     for i in range(1, n):
         put_rigid_body(model.links[i], i * LINK.size, work)
 

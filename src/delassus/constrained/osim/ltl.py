@@ -94,7 +94,7 @@ def put_mass_and_rows(model, q, M, J, rows, work, dofs):
     place_world(work)
     place_links(model, q, work, LINK.size, dofs, DOF.size)
     for c in range(len(model.pieces)):
-        put_wrenches(model, model.pieces[c], q, work, LINK.size, rows)
+        put_wrenches(model, model.pieces[c], q, False, work, LINK.size, rows)
         put_panel(model, model.pieces[c], J, part(work, dofs), DOF.size, rows)
     for i in range(1, n):
         at = i * LINK.size

@@ -11,18 +11,23 @@ from ..rows import (
     frame_rotation,
     piece_registers,
     put_plain_wrenches,
+    put_points,
+    put_pushes,
     put_wrench,
     tree_origin,
 )
 
 
 @function
-def put_wrenches(model, piece, q, work, size, rows):
-    """The wrenches of all rows of a piece; of a recorded function its Jacobian."""
+def put_wrenches(model, piece, q, as_points, work, size, rows):
+    """The wrenches of all rows of a piece; of a recorded function its Jacobian.
+
+    Of rows that push along the world's axes it may be only the points where.
+    """
     if piece.kind == IMPLICIT:
         put_jacobian(model, piece, q, rows)
     elif piece.kind != COUPLING:
-        put_wrenches_between(model, piece, q, work, size, rows)
+        put_wrenches_between(model, piece, q, as_points, work, size, rows)
 
 
 @function
@@ -40,7 +45,7 @@ def put_jacobian(model, piece, q, rows):
 
 
 @function
-def put_wrenches_between(model, piece, q, work, size, rows):
+def put_wrenches_between(model, piece, q, as_points, work, size, rows):
     """The wrenches of a piece between two frames.
 
     What acts on the world is of no interest, and so is where the tree's origin is in it.
@@ -53,9 +58,10 @@ def put_wrenches_between(model, piece, q, work, size, rows):
     none, row = (0.0, 0.0, 0.0), piece.row
     if piece.kind == CONNECT:
         p_other = frame_position(other, work, size)
-        put_wrench(rows, row, other.link, none, (1.0, 0.0, 0.0), p, p_other)
-        put_wrench(rows, row + 1, other.link, none, (0.0, 1.0, 0.0), p, p_other)
-        put_wrench(rows, row + 2, other.link, none, (0.0, 0.0, 1.0), p, p_other)
+        if as_points:
+            put_points(rows, row, other.link, p, p_other)
+        else:
+            put_pushes(rows, row, other.link, p, p_other)
     elif piece.kind == DISTANCE:
         p_other = frame_position(other, work, size)
         apart = subtract(add(p, shift), p_other)
