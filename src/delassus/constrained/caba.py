@@ -31,6 +31,7 @@ from .caba_iterations import (
     loose_end,
     loose_work,
     pass_forces,
+    push_free_bodies,
     put_accelerations,
 )
 from .elimination import ArticulatedArrays
@@ -88,6 +89,7 @@ def caba(model, limits, q, v, tau, rows, whole, external_forces, a, multipliers,
 def eliminate(model, tau, weights, tension, loose, pulls, blocks, joints, records, work, dofs):
     """Eliminate all joints: first those that no constraint pulls at."""
     eliminate_others(model, tau, work, dofs)
+    push_free_bodies(model, tau, work, dofs)
     keep_loose(model, work, loose)
     clear(blocks, model.counts[0] * BLOCK)
     for t in range(len(model.couples)):

@@ -78,7 +78,7 @@ def iterate(
     m = count_rows(model)
     none = 0.0 * whole[WHOLE.tolerance]
     one = 1.0 + none
-    move(model, tau, True, True, pulls, joints, work, dofs)
+    move(model, True, pulls, joints, work, dofs)
     add_motions(model, TOTAL.alpha, r, records, work, dofs)
     residual = tighten(model, one > none, none, weights, r, x, forces)
     start = acceleration_length(model, square, work)
@@ -92,7 +92,7 @@ def iterate(
             put_needed_forces(model, loose, work)
             put_pulls(model, True, LINK.n, x, records, work, dofs)
             pass_forces(model, 0, len(model.steps), tau, True, pulls, joints, work, dofs)
-            move(model, tau, True, False, pulls, joints, work, dofs)
+            move(model, False, pulls, joints, work, dofs)
             add_motions(model, CHANGE.alpha, r, records, work, dofs)
         else:
             give_way(model, is_active, tau, weights, r, x, pulls, joints, records, work, dofs)
@@ -127,7 +127,7 @@ def give_way(model, is_active, tau, weights, r, x, pulls, joints, records, work,
         x[t] = select(is_active, weights[t] * r[t], 0.0 * r[t])
     put_pulls(model, False, LINK.n, x, records, work, dofs)
     pass_forces(model, 0, len(model.steps), tau, False, pulls, joints, work, dofs)
-    move(model, tau, False, False, pulls, joints, work, dofs)
+    move(model, False, pulls, joints, work, dofs)
     # So r is known to digits that accelerations have not.
     add_motions(model, CHANGE.alpha, r, records, work, dofs)
 
@@ -175,11 +175,11 @@ def clear_world(work):
 
 
 @function
-def move(model, tau, with_tau, is_first, pulls, joints, work, dofs):
+def move(model, is_first, pulls, joints, work, dofs):
     """Let links and joints give way to the forces on them, from the world on."""
     for t in range(len(model.free)):
         i = model.free[t]
-        respond_freely(model.links[i], i * LINK.size, tau, with_tau, work, dofs)
+        respond_freely(model.links[i], i * LINK.size, work, dofs)
     for t in range(len(model.steps) - 1, -1, -1):
         respond(model, model.steps[t], is_first, pulls, joints, work, dofs)
     for t in range(len(model.followed)):
@@ -212,13 +212,10 @@ def respond(model, step, is_first, pulls, joints, work, dofs):
 
 
 @function
-def respond_freely(link, at, tau, with_tau, work, dofs):
+def respond_freely(link, at, work, dofs):
     """The acceleration of a free body."""
     dof = dofs + link.v * DOF.size
     n, f = get3(work, at + LINK.n), get3(work, at + LINK.f)
-    if with_tau:
-        n_joint, f_joint = joint_force(tau, link.v, work, dof)
-        n, f = subtract(n, n_joint), subtract(f, f_joint)
     alpha, linear = solve_root((-n[0], -n[1], -n[2]), (-f[0], -f[1], -f[2]), work, dof)
     put3(work, at + CHANGE.alpha, alpha)
     put3(work, at + CHANGE.a, linear)
@@ -277,6 +274,17 @@ def put_zeros(work, at):
 
 
 @function
+def push_free_bodies(model, tau, work, dofs):
+    """Take the forces of joints of free bodies off those that the bodies' motion needs."""
+    for t in range(len(model.free)):
+        i = model.free[t]
+        at, v = i * LINK.size, model.links[i].v
+        n, f = joint_force(tau, v, work, dofs + v * DOF.size)
+        put3(work, at + LINK.n, subtract(get3(work, at + LINK.n), n))
+        put3(work, at + LINK.f, subtract(get3(work, at + LINK.f), f))
+
+
+@function
 def keep_loose(model, work, loose):
     """Remember inertias and forces of links as they are without springs."""
     for t in range(len(model.supports)):
@@ -294,14 +302,18 @@ def keep_loose(model, work, loose):
 @function
 def put_needed_forces(model, loose, work):
     """The forces of the first motion of links, with all that they carry and nothing pulls at."""
-    for t in range(len(model.supports)):
+    linear, before = get3(work, CHANGE.a), 0
+    for t in range(len(model.supports) - 1, -1, -1):
         turn = model.supports[t]
-        at, bias = turn.link * LINK.size, t * BIAS.size
+        link, at, bias = model.links[turn.link], turn.link * LINK.size, t * BIAS.size
         p, alpha = get3(work, at + LINK.p), get3(work, at + CHANGE.alpha)
-        linear = add_cross(get3(work, at + CHANGE.a), alpha, p)
+        # The acceleration of the link's origin: known, if it is that of the one before.
+        if link.parent != before or not link.shares_origin:
+            linear = add_cross(get3(work, at + CHANGE.a), alpha, p)
+        before = turn.link
         if turn.carrier == NONE:
             inertia, h = get6(work, at + LINK.own_inertia), get3(work, at + LINK.own_h)
-            n, f = composite_times(inertia, h, model.links[turn.link].mass, alpha, linear)
+            n, f = composite_times(inertia, h, link.mass, alpha, linear)
         else:
             own = len(model.supports) * BIAS.size + turn.carrier * CARRIED.size
             A, H = get6(loose, own + CARRIED.A), get9(loose, own + CARRIED.H)
