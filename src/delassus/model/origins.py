@@ -22,8 +22,7 @@ class _Link:
 
     def __init__(self) -> None:
         self.heights = [0.0]
-        # How many links below can share an origin: with any height here, and more with each.
-        self.shared_anyway = 0
+        # How many more of the links below can share an origin with each, than can with any.
         self.shared_more = [0]
         # The numbers of two heights, of the parent and of the link, at which their axes meet.
         self.meeting: tuple[int, int] | None = None
@@ -38,9 +37,8 @@ class _Link:
         return len(self.heights) - 1
 
     def tell(self, parent: _Link) -> None:
-        """Let the parent know how many share an origin from here on."""
+        """Let the parent know what its heights make possible from here on."""
         most = max(self.shared_more)
-        parent.shared_anyway += self.shared_anyway + most
         if self.meeting is not None:
             at, own = self.meeting
             parent.shared_more[at] += max(0, self.shared_more[own] + 1 - most)
