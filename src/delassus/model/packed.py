@@ -36,7 +36,10 @@ def index_record(*names: str) -> np.dtype:
 
 
 def link_type(real: np.dtype) -> np.dtype:
-    """One link of a model, with floating-point numbers of the given type."""
+    """One link of a model, with floating-point numbers of the given type.
+
+    What most sweeps read comes first, so that it lies in few lines of the cache.
+    """
     return np.dtype(
         [
             ("parent", INDEX),
