@@ -1,11 +1,12 @@
 """Memory as kernels see it: arguments of W states, work memory in lanes, a model's arrays.
 
-Three Numba types live here:
+Four Numba types live here:
 
 - `StateView`: an argument of W states, `x[i]` gathers and `x[i] = y` scatters entry i of each;
 - `WorkMemory`: scratch rows of W numbers side by side, `w[i]` is one vector load;
 - `Numbers`: an argument or scratch memory of one state. Unlike an array it has no negative indices,
-  whose test at each access would cost more than the access.
+  whose test at each access would cost more than the access;
+- `Table`: an array of a model's, records most often, without negative indices for the same reason.
 
 Importing this module imports Numba and registers the types.
 """
@@ -20,7 +21,7 @@ from numba.core import cgutils
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, models, register_jitable, register_model
-from numba.np.arrayobj import populate_array
+from numba.np.arrayobj import load_item, populate_array
 
 from .lanes import INDEX, LANES, Lane, vector_type
 
@@ -51,7 +52,19 @@ class Numbers(types.Type):
         super().__init__(name=f"Numbers({lane})")
 
 
+class Table(types.Array):
+    """One of the arrays that a model is made of."""
+
+    def __init__(self, dtype: types.Type):
+        super().__init__(dtype, 1, "C", name=f"Table({dtype})")
+
+
 MEMORY = (StateView, WorkMemory, Numbers)
+
+
+@register_model(Table)
+class _TableModel(models.ArrayModel):
+    pass
 
 
 @register_model(StateView)
@@ -92,6 +105,13 @@ class _SetItem(AbstractTemplate):
     def generic(self, args, kws):
         if isinstance(args[0], MEMORY) and isinstance(args[1], types.Integer):
             return signature(types.none, args[0], types.intp, args[0].lane)
+
+
+@lower_builtin(operator.getitem, Table, types.Integer)
+def _entry(context, builder, sig, args):
+    table = context.make_array(sig.args[0])(context, builder, args[0])
+    index = context.cast(builder, args[1], sig.args[1], types.intp)
+    return load_item(context, builder, sig.args[0], builder.gep(table.data, [index]))
 
 
 @lower_builtin(operator.getitem, StateView, types.intp)
@@ -342,7 +362,7 @@ def word_at(typingctx, header, index):
 @intrinsic
 def array_at(typingctx, header, index, dtype):
     """The array whose address and length stand at `index` and after it in the table `header`."""
-    array = types.Array(dtype.dtype, 1, "C")
+    array = Table(dtype.dtype)
 
     def generate(context, builder, sig, args):
         header, index, _ = args

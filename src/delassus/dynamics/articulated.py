@@ -49,8 +49,7 @@ def put_rigid_body(link, at, work):
     The other links get theirs from their last child, the first that the backward sweep meets.
     """
     R = get9(work, at + LINK.R)
-    factor = link.inertia_factor
-    inertia = rotate_factored(R, get3(factor, 0), get3(factor, 3), factor[6])
+    inertia = rotate_factored(R, link.inertia_factor)
     h = rotate(R, get3(link.moment, 0))
     put6(work, at + LINK.own_inertia, inertia)
     put3(work, at + LINK.own_h, h)

@@ -180,8 +180,7 @@ def put_rotations(work, at, size, x, y, z, p):
 @function
 def central_inertia(solid, R):
     """Rotational inertia about the centre of mass, in world axes."""
-    factor = solid.central_factor
-    return rotate_factored(R, get3(factor, 0), get3(factor, 3), factor[6])
+    return rotate_factored(R, solid.central_factor)
 
 
 @function

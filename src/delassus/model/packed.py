@@ -59,7 +59,7 @@ def link_type(real: np.dtype) -> np.dtype:
             ("position", real, (3,)),
             ("mass", real),
             ("moment", real, (3,)),  # mass times centre of mass
-            ("inertia_factor", real, (7,)),  # the inertia as a sum that is cheap to turn
+            ("inertia_factor", real, (6,)),  # the inertia as a sum that is cheap to turn
             ("rotation", real, (9,)),  # of the joint in the parent link's axes
             ("subtree_mass", real),
             ("pitch", real),
@@ -80,7 +80,7 @@ def solid_type(real: np.dtype) -> np.dtype:
         [
             ("inertia", real, (6,)),  # about the link's origin
             ("center", real, (3,)),
-            ("central_factor", real, (7,)),  # a sum as `inertia_factor`, about the centre of mass
+            ("central_factor", real, (6,)),  # a sum as `inertia_factor`, about the centre of mass
             ("orientation", real, (9,)),  # of the body's own axes in the link's
             ("height", real),  # of the body's origin along the link's z axis
         ],
@@ -241,9 +241,20 @@ def _fill_inertia(link, solid, inertia, E: np.ndarray) -> None:
 
 
 def _factor(A: np.ndarray) -> np.ndarray:
-    """x, y and d, for which A = x x^T + y y^T + d: by the principal axes, d the least moment."""
+    """x, y without its first number, which is zero, and d, for which A = x x^T + y y^T + d.
+
+    By the principal axes, d the least moment; then x and y are turned into each other, which does
+    not change the sum, until y is zero along the first axis that either has a part of.
+    """
     (d, *larger), axes = np.linalg.eigh(A)
-    return np.concatenate([*(np.sqrt(np.array(larger) - d) * axes[:, 1:]).T, [d]])
+    x, y = (np.sqrt(np.array(larger) - d) * axes[:, 1:]).T
+    along = np.hypot(x, y)
+    first = int(np.argmax(along > _DUST * np.max(along))) if along.any() else 0
+    if along[first] > 0.0:
+        cosine, sine = x[first] / along[first], y[first] / along[first]
+        x, y = cosine * x + sine * y, cosine * y - sine * x
+        x[:first], y[: first + 1] = 0.0, 0.0
+    return np.array([*x, *y[1:], d])
 
 
 def _branches(parents: np.ndarray) -> np.ndarray:

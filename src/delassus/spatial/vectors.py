@@ -135,9 +135,14 @@ def symmetric_times(A, x):
 
 
 @function
-def rotate_factored(R, x, y, d):
-    """R A R^T for A = x x^T + y y^T + d"""
-    x, y = rotate(R, x), rotate(R, y)
+def rotate_factored(R, factor):
+    """R A R^T for A = x x^T + y y^T + d: x, then y but for its first number, zero, and then d."""
+    x, d = rotate(R, (factor[0], factor[1], factor[2])), factor[5]
+    y = (
+        R[1] * factor[3] + R[2] * factor[4],
+        R[4] * factor[3] + R[5] * factor[4],
+        R[7] * factor[3] + R[8] * factor[4],
+    )
     return (
         d + x[0] * x[0] + y[0] * y[0],
         x[0] * x[1] + y[0] * y[1],
