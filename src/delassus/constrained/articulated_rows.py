@@ -63,7 +63,7 @@ def put_constraints(model, q, v, rows, whole, target, weights, forces, records, 
     kp, kd = whole[WHOLE.kp], whole[WHOLE.kd]
     with_error, with_velocity = any_true(kp > 0.0), any_true(kd > 0.0)
     if with_velocity or model.counts[3] > 0:
-        put_velocities(model, v, work, dofs)
+        put_velocities(model, v, with_velocity, work, dofs)
     for t in range(len(model.ends)):
         end = model.ends[t]
         if end.wrench != AT_JOINTS and not end.is_at_point:
@@ -83,19 +83,28 @@ def put_constraints(model, q, v, rows, whole, target, weights, forces, records, 
 
 
 @function
-def put_velocities(model, v, work, dofs):
-    """Velocities of the points of links that are at the tree's origin."""
+def put_velocities(model, v, of_all, work, dofs):
+    """Velocities of the points of links that are at the tree's origin, at least where drifts do."""
     for t in range(len(model.free)):
         i = model.free[t]
         first, u = model.links[i].v, (0.0, 0.0, 0.0)
         for k in range(first, first + 3):
             u = add_scaled(u, v[k], get3(work, dofs + k * DOF.size + DOF.linear))
         put3(work, i * LINK.size + MOVING.u, u)
-    for t in range(len(model.steps) - 1, -1, -1):
-        step = model.steps[t]
-        u = get3(work, step.before + MOVING.u)
-        u = add_scaled(u, v[step.k], get3(work, dofs + step.dof + DOF.linear))
-        put3(work, step.at + MOVING.u, u)
+    if of_all:
+        for t in range(len(model.steps) - 1, -1, -1):
+            put_velocity(model.steps[t], v, work, dofs)
+    else:
+        for t in range(len(model.drifting) - 1, -1, -1):
+            put_velocity(model.steps[model.drifting[t]], v, work, dofs)
+
+
+@function
+def put_velocity(step, v, work, dofs):
+    """The same of a link, from what carries it, for one degree of freedom between them."""
+    u = get3(work, step.before + MOVING.u)
+    u = add_scaled(u, v[step.k], get3(work, dofs + step.dof + DOF.linear))
+    put3(work, step.at + MOVING.u, u)
 
 
 @function

@@ -98,7 +98,6 @@ def eliminate(model, tau, weights, tension, loose, pulls, blocks, joints, record
         end = model.ends[t]
         stiffen(model, end, weights, records, work, dofs)
         add_pull(model, end, tension, records, work, dofs)
-    clear(joints, len(model.armature))
     clear_world(work)
     passed = 0
     for t in range(len(model.stretches)):
@@ -111,7 +110,7 @@ def eliminate(model, tau, weights, tension, loose, pulls, blocks, joints, record
                 articulate(model, i, model.is_first[i], work, LINK.size, dofs, DOF.size)
             else:
                 articulate_coupled(model, turn, model.is_first[i], pulls, blocks, work, dofs)
-        pass_forces(model, passed, stretch.steps, tau, True, pulls, joints, work, dofs)
+        pass_forces(model, passed, stretch.steps, tau, True, False, pulls, joints, work, dofs)
         passed = stretch.steps
 
 

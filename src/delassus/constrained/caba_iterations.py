@@ -91,7 +91,7 @@ def iterate(
         if count == 1:
             put_needed_forces(model, loose, work)
             put_pulls(model, True, LINK.n, x, records, work, dofs)
-            pass_forces(model, 0, len(model.steps), tau, True, pulls, joints, work, dofs)
+            pass_forces(model, 0, len(model.steps), tau, True, True, pulls, joints, work, dofs)
             move(model, False, pulls, joints, work, dofs)
             add_motions(model, CHANGE.alpha, r, records, work, dofs)
         else:
@@ -126,7 +126,7 @@ def give_way(model, is_active, tau, weights, r, x, pulls, joints, records, work,
     for t in range(count_rows(model)):
         x[t] = select(is_active, weights[t] * r[t], 0.0 * r[t])
     put_pulls(model, False, LINK.n, x, records, work, dofs)
-    pass_forces(model, 0, len(model.steps), tau, False, pulls, joints, work, dofs)
+    pass_forces(model, 0, len(model.steps), tau, False, True, pulls, joints, work, dofs)
     move(model, False, pulls, joints, work, dofs)
     # So r is known to digits that accelerations have not.
     add_motions(model, CHANGE.alpha, r, records, work, dofs)
@@ -323,10 +323,10 @@ def put_needed_forces(model, loose, work):
 
 
 @function
-def pass_forces(model, first, end, tau, is_whole, pulls, joints, work, dofs):
+def pass_forces(model, first, end, tau, is_whole, is_moving, pulls, joints, work, dofs):
     """What remains of forces on links for what carries them, and for neighbours.
 
-    Steps are a range. If whole, all links have a force, and joints too.
+    Steps are a range. If whole, all links have a force, and joints too; these may move already.
     """
     for t in range(first, end):
         step = model.steps[t]
@@ -337,7 +337,9 @@ def pass_forces(model, first, end, tau, is_whole, pulls, joints, work, dofs):
         n, f = get3(work, source + LINK.n), get3(work, source + LINK.f)
         u = 0.0
         if is_whole:
-            u = tau[step.k] - model.armature[step.k] * joints[step.k]
+            u = tau[step.k]
+            if is_moving:
+                u = u - model.armature[step.k] * joints[step.k]
         u = less_dot(u, get3(work, dof + DOF.angular), n) - dot(get3(work, dof + DOF.linear), f)
         work[dof + DOF.u] = u
         n = add_scaled(n, u, get3(work, dof + DOF.G_angular))

@@ -68,8 +68,8 @@ _APART = 3
 
 
 _FIELDS = ("others", "stretches", "supports", "is_first", "ends", "piece_ends", "entries")
-_FIELDS = (*_FIELDS, "couples", "steps", "free", "early", "followed", "bare", "neighbours")
-_FIELDS = (*_FIELDS, "fill", "counts")
+_FIELDS = (*_FIELDS, "couples", "steps", "drifting", "free", "early", "followed", "bare")
+_FIELDS = (*_FIELDS, "neighbours", "fill", "counts")
 
 
 class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))):
@@ -77,7 +77,8 @@ class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))
 
     `others` and then `stretches` are the links in the order of elimination, the latter those that
     carry ends: their turns are `supports`. `is_first` tells of each link whether it is the first to
-    reach its parent. `steps` are degrees of freedom of supports, each after those that it carries.
+    reach its parent. `steps` are degrees of freedom of supports, each after those that it carries;
+    `drifting` are those that carry pieces whose drift takes velocities of points.
     `piece_ends` is where the ends of a piece start. `early` are links without ends that are
     neighbours of one. `followed` are links whose motion is asked for: those with ends, those that
     carry `others`, and free bodies. `bare` are links with ends that carry others with ends only:
@@ -93,7 +94,7 @@ class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
         own = (STRETCH, STRETCH, TURN, INDEX, END, INDEX, ENTRY, COUPLE, STEP)
-        return (*row_types(real), *own, *[INDEX] * 4, NEIGHBOUR, INDEX, INDEX)
+        return (*row_types(real), *own, *[INDEX] * 5, NEIGHBOUR, INDEX, INDEX)
 
 
 class Elimination(NamedTuple):
@@ -162,6 +163,9 @@ def eliminate(found: Paths) -> Elimination:
     free = [i for i, is_free, *_ in turns if is_free]
     early = {j for own in neighbours.values() for j in own}
     steps = _steps(links, _apart(links["parent"], turns), pulled, early)
+    link_of = np.repeat(np.arange(len(links)), links["nv"])
+    drifts = [_takes_velocities(piece) for piece in found.records]
+    drifting = _carrying(links["parent"], {end[0] for end in ends if drifts[end[1]]})
     arrays = (
         np.array([(*stretch, 0) for stretch in _stretches(order[:split])], STRETCH),
         np.array(_with_steps(_stretches(order[split:]), links, steps), STRETCH),
@@ -172,13 +176,14 @@ def eliminate(found: Paths) -> Elimination:
         np.array(entries, ENTRY),
         np.array(couple_records, COUPLE),
         np.array(steps, STEP),
+        np.array([t for t, step in enumerate(steps) if link_of[step[0]] in drifting], INDEX),
         np.array(free, INDEX),
         np.array(sorted(early - pulled), INDEX),
         np.array(sorted(carriers.union(pulled, free)), INDEX),
         np.array([i for i in sorted(pulled - carriers) if links[i]["has_children"]], INDEX),
         np.array(neighbour_records, NEIGHBOUR),
         np.array(fill, INDEX),
-        np.array([len(blocks), pulls, len(carriers), _needs_velocities(found)], INDEX),
+        np.array([len(blocks), pulls, len(carriers), sum(drifts)], INDEX),
     )
     sizes = {"cross_blocks": len(blocks), "pulls": pulls}
     sizes |= {"supports": len(carrying), "carriers": len(carriers)}
@@ -305,10 +310,9 @@ def find_ends(found: Paths) -> tuple[list, list]:
     return ends, entries
 
 
-def _needs_velocities(found: Paths) -> int:
-    """How many pieces are neither of joint coordinates nor at points: in the world's axes."""
-    kinds = found.records["kind"]
-    return int(np.sum((kinds < COUPLING) & (kinds != CONNECT)))
+def _takes_velocities(piece) -> bool:
+    """Whether it is neither of joint coordinates nor at points: in the world's axes."""
+    return piece["kind"] < COUPLING and piece["kind"] != CONNECT
 
 
 def _couples(ends: list) -> list[tuple[int, int]]:

@@ -209,7 +209,7 @@ def multiply_links(model, loose, x, y, work):
 def subtract_motions(model, x, y, pulls, joints, rows, work, dofs):
     """y - J (M + J^T W J)^-1 J^T x, with W that of the factor."""
     put_pulls(model, False, LINK.n, x, rows, work, dofs)
-    pass_forces(model, 0, len(model.steps), x, False, pulls, joints, work, dofs)
+    pass_forces(model, 0, len(model.steps), x, False, True, pulls, joints, work, dofs)
     move(model, True, pulls, joints, work, dofs)
     add_motions(model, CHANGE.alpha, y, rows, work, dofs)
 
