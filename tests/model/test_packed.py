@@ -1,4 +1,4 @@
-"""Inertias of packed links as sums that are cheap to turn."""
+"""The arrays that kernels read: inertias as sums that are cheap to turn, and no wrapped indices."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delassus import ModelBuilder, Revolute
-from delassus.model.packed import pack
+from delassus.model.packed import ModelArrays, pack
 from delassus.spatial.vectors import rotate_factored
 
 UPPER = np.triu_indices(3)
@@ -68,3 +68,13 @@ def test_rod_without_thickness(axis):
     own, matrix, _ = packed_inertia(np.eye(3) - np.outer(axis, axis))
     np.testing.assert_allclose(turned(own, np.eye(3)), matrix, atol=1e-15)
     assert own[5] == 0.0
+
+
+def test_arrays_of_plain_kernels_refuse_what_compiled_ones_cannot_do():
+    builder = ModelBuilder("one")
+    builder.add_body("body", "world", Revolute([0, 0, 1]), mass=2.0)
+    arrays = builder.build().arrays(ModelArrays, np.dtype(float))
+    assert arrays.links[1].mass == 2.0
+    for array in (arrays.links, arrays.armature):
+        with pytest.raises(IndexError, match="entry -1"):
+            array[-1]

@@ -6,7 +6,7 @@ Four Numba types live here:
 - `WorkMemory`: scratch rows of W numbers side by side, `w[i]` is one vector load;
 - `Numbers`: an argument or scratch memory of one state. Unlike an array it has no negative indices,
   whose test at each access would cost more than the access;
-- `Table`: an array of a model's, records most often, without negative indices for the same reason.
+- `ModelArray`: an array of a model's, of records most often, without negative indices either.
 
 Importing this module imports Numba and registers the types.
 """
@@ -52,18 +52,18 @@ class Numbers(types.Type):
         super().__init__(name=f"Numbers({lane})")
 
 
-class Table(types.Array):
+class ModelArray(types.Array):
     """One of the arrays that a model is made of."""
 
     def __init__(self, dtype: types.Type):
-        super().__init__(dtype, 1, "C", name=f"Table({dtype})")
+        super().__init__(dtype, 1, "C", name=f"ModelArray({dtype})")
 
 
 MEMORY = (StateView, WorkMemory, Numbers)
 
 
-@register_model(Table)
-class _TableModel(models.ArrayModel):
+@register_model(ModelArray)
+class _ModelArrayModel(models.ArrayModel):
     pass
 
 
@@ -107,11 +107,11 @@ class _SetItem(AbstractTemplate):
             return signature(types.none, args[0], types.intp, args[0].lane)
 
 
-@lower_builtin(operator.getitem, Table, types.Integer)
+@lower_builtin(operator.getitem, ModelArray, types.Integer)
 def _entry(context, builder, sig, args):
-    table = context.make_array(sig.args[0])(context, builder, args[0])
+    data = context.make_array(sig.args[0])(context, builder, args[0]).data
     index = context.cast(builder, args[1], sig.args[1], types.intp)
-    return load_item(context, builder, sig.args[0], builder.gep(table.data, [index]))
+    return load_item(context, builder, sig.args[0], builder.gep(data, [index]))
 
 
 @lower_builtin(operator.getitem, StateView, types.intp)
@@ -362,7 +362,7 @@ def word_at(typingctx, header, index):
 @intrinsic
 def array_at(typingctx, header, index, dtype):
     """The array whose address and length stand at `index` and after it in the table `header`."""
-    array = Table(dtype.dtype)
+    array = ModelArray(dtype.dtype)
 
     def generate(context, builder, sig, args):
         header, index, _ = args

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from numbers import Integral
 
 import numpy as np
 
@@ -19,6 +20,15 @@ class Table:
             words += [array.ctypes.data, array.size]
         self.words = np.array(words, np.int64)
         self.address = int(self.words.ctypes.data)
+
+
+class Unwrapped(np.recarray):
+    """An array whose fields are attributes, without negative indices: compiled code has none."""
+
+    def __getitem__(self, index):
+        if isinstance(index, Integral) and index < 0:
+            raise IndexError(f"a kernel asks for entry {index} of one of the model's arrays")
+        return super().__getitem__(index)
 
 
 class Tabulated:
@@ -58,9 +68,8 @@ class Tabulated:
         return self._tables[key]
 
     def arrays(self, kind: type, dtype: np.dtype) -> tuple:
-        """The same arrays with fields as attributes, for kernels that run as plain Python."""
-        arrays = self.table(kind, dtype).arrays
-        return kind(*(a.view(np.recarray) if a.dtype.names else a for a in arrays))
+        """The same arrays for kernels that run as plain Python."""
+        return kind(*(a.view(Unwrapped) for a in self.table(kind, dtype).arrays))
 
     def prepare(self, kernel, shared=()) -> int:
         """Address of the table for one state of doubles, with work memory of the kernel's own."""
