@@ -84,7 +84,10 @@ def put_constraints(model, q, v, rows, whole, target, weights, forces, records, 
 
 @function
 def put_velocities(model, v, of_all, work, dofs):
-    """Velocities of the points of links that are at the tree's origin, at least where drifts do."""
+    """Velocities of the points of links that are at the tree's origin.
+
+    Of all, or only of those on the way to rows whose drift takes them.
+    """
     for t in range(len(model.free)):
         i = model.free[t]
         first, u = model.links[i].v, (0.0, 0.0, 0.0)

@@ -89,7 +89,7 @@ def solid_type(real: np.dtype) -> np.dtype:
 
 
 ANGLE = index_record("q", "v")
-# What moving an origin leaves of a coordinate that should be zero, as a part of the way.
+# What rounding leaves of a number that should be zero, as a part of those that it comes from.
 _DUST = 16 * np.finfo(float).eps
 
 
