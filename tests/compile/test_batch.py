@@ -11,6 +11,7 @@ import pytest
 
 import delassus as dl
 from delassus.compile import cpu, kernels
+from delassus.compile.batch import lined_up
 from delassus.model.packed import ModelArrays
 from trees import chain, random_states, random_tree, relative
 
@@ -49,6 +50,17 @@ def test_a_state_gives_the_same_bits_wherever_it_stands_and_however_many_threads
     assert np.array_equal(f(model, q, v, a, threads=2), whole)
     assert np.array_equal(f(model, q, v, a, threads=7), whole)
     assert np.array_equal(f(model, q[5:], v[5:], a[5:]), whole[5:])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1, 999, 31337])
+def test_vectors_of_work_memory_lie_in_one_cache_line_each(size, dtype):
+    memory = [lined_up(size, np.dtype(dtype)) for _ in range(5)]  # at different addresses
+    for x in memory:
+        assert x.shape == (size,)
+        assert x.dtype == dtype
+        assert x.flags.c_contiguous
+        assert x.ctypes.data % 64 == 0
 
 
 @each_function

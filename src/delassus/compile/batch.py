@@ -220,8 +220,16 @@ class _Scratch(threading.local):
         """This thread's array of a type, at least so large."""
         known = self.arrays.get(dtype)
         if known is None or known.size < size:
-            known = self.arrays[dtype] = np.empty(size, dtype)
+            known = self.arrays[dtype] = lined_up(size, dtype)
         return known
+
+
+def lined_up(size: int, dtype: np.dtype) -> np.ndarray:
+    """An array from the start of a cache line on: vectors in NumPy's own often lie across two."""
+    line = cpu.CACHE_LINE_BYTES
+    memory = np.empty(size * dtype.itemsize + line, np.uint8)
+    start = -memory.ctypes.data % line
+    return memory[start : start + size * dtype.itemsize].view(dtype)
 
 
 _scratch = _Scratch()

@@ -9,6 +9,7 @@ from ..errors import SettingError
 
 VECTOR_BYTES_VARIABLE = "DELASSUS_VECTOR_BYTES"
 _ALLOWED_VECTOR_BYTES = (16, 32, 64)
+CACHE_LINE_BYTES = 64  # on some processors a line has more
 
 
 @cache

@@ -23,9 +23,8 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, models, register_jitable, register_model
 from numba.np.arrayobj import load_item, populate_array
 
+from .cpu import CACHE_LINE_BYTES
 from .lanes import INDEX, LANES, Lane, vector_type
-
-CACHE_LINE = 64  # bytes, or fewer than a line has
 
 
 class StateView(types.Type):
@@ -298,7 +297,7 @@ def prefetch(address, size, start, count):
     end = at + count * size
     while at < end:
         _prefetch_line(at)
-        at += CACHE_LINE
+        at += CACHE_LINE_BYTES
 
 
 @intrinsic
