@@ -52,6 +52,16 @@ def test_a_state_gives_the_same_bits_wherever_it_stands_and_however_many_threads
     assert np.array_equal(f(model, q[5:], v[5:], a[5:]), whole[5:])
 
 
+@each_function
+@pytest.mark.parametrize("more", [1, WIDTH - 1, WIDTH, WIDTH + 1, 63, 65])
+def test_states_that_fill_no_block_give_the_same_bits_in_any_thread(model, name, more):
+    f, (q, v, a) = FUNCTIONS[name], random_states(model, 3, 128 + more)  # threads take 64 each
+    whole = f(model, q, v, a, threads=1)
+    assert np.array_equal(f(model, q, v, a, threads=3), whole)
+    for i in (0, 127, 128, 127 + more):
+        assert np.array_equal(f(model, q[i : i + 1], v[i : i + 1], a[i : i + 1])[0], whole[i])
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("size", [1, 999, 31337])
 def test_vectors_of_work_memory_lie_in_one_cache_line_each(size, dtype):

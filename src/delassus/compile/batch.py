@@ -246,13 +246,15 @@ def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
         entry(address, *shared, addresses, strides, _scratch.array(size, dtype), 0, n)
         return
     starts = itertools.count(0, chunk)  # handing out a number is atomic
+    end = n - width + 1  # from where a chunk would not fill a block: the one before takes the rest
 
     def take_chunks() -> None:
         scratch = _scratch.array(size, dtype)
         for start in starts:
-            if start >= n:
+            if start >= end:
                 return
-            entry(address, *shared, addresses, strides, scratch, start, min(start + chunk, n))
+            stop = start + chunk if start + chunk < end else n
+            entry(address, *shared, addresses, strides, scratch, start, stop)
 
     workers.run(take_chunks, helpers=min(thread_count, -(-n // chunk)) - 1)
 

@@ -4,11 +4,12 @@ A kernel `f(model, shared..., inputs..., outputs..., work)` gets
 
 - a single entry, one state with low latency: it takes the model as the address of a table, checks
   the arrays itself and answers 0, or 1 if they do not fit;
-- a batch entry, the states from `start` to `stop` in blocks of W lanes, without the GIL. States
-  that do not fill a block run through the same code with a stride of 0: all lanes hold the same
-  state. Matrices are first written to work memory, lanes side by side, and then copied out from
-  first to last: entries in the order of an algorithm would each wait for a cache line of their own.
-  While a block is worked on, memory is asked for what the next one reads and writes.
+- a batch entry, the states from `start` to `stop` in blocks of W lanes, without the GIL. The last
+  block is filled with states that the one before it has done already. If there are too few for any
+  block, they run through the same code with a stride of 0: all lanes hold the same state. Matrices
+  are first written to work memory, lanes side by side, and then copied out from first to last:
+  entries in the order of an algorithm would each wait for a cache line of their own. While a block
+  is worked on, memory is asked for what the next one reads and writes.
 """
 
 from __future__ import annotations
@@ -114,6 +115,8 @@ def _batch_source(name: str, signature: Signature) -> str:
         + f"    work = work_memory(scratch)\n{prepare}"
         "    i = start\n"
         "    while i < stop:\n"
+        "        if i + WIDTH > stop and start + WIDTH <= stop:\n"
+        "            i = stop - WIDTH\n"
         "        apart = 1 if i + WIDTH <= stop else 0\n"
         f"{ahead}        kernel(model, {shared}{passed}, work)\n{flush}"
         "        i += WIDTH if apart == 1 else 1\n"
