@@ -37,59 +37,69 @@ _LINKAGES = (3, 10, 30, 100, 300)
 
 
 def jobs(settings: Settings) -> list[Job]:
-    """A job for each mechanism."""
+    """A job for each family of mechanisms."""
     return [
-        Job(f"{family} of {size}", lambda f=family, make=make: measure(f, make, settings))
-        for family, size, make in mechanisms(settings)
+        Job(f"growth of the {family}", lambda f=family, m=makers: measure(f, m, settings))
+        for family, makers in mechanisms(settings).items()
     ]
 
 
-def mechanisms(settings: Settings) -> list[tuple[str, int, Callable[[], Constraints]]]:
-    """Names, sizes and makers; trees and linkages have about as many links as the chains."""
+def mechanisms(settings: Settings) -> dict[str, list[Callable[[], Constraints]]]:
+    """Makers by family, of growing size; all families have about as many links as the chains."""
     least, most = settings.chain_lengths[0] - 1, 1.6 * settings.chain_lengths[-1]
     levels = [n for n in _LEVELS if least <= 3 * (2**n - 1) <= most]
     linkages = [n for n in _LINKAGES if least <= 3 * n <= most]
-    families = (
-        ("chain", hanging_chain, settings.chain_lengths),
-        ("tree", binary_tree, levels),
-        ("four-bars", four_bars, linkages),
-    )
-    return [(name, n, partial(make, n)) for name, make, sizes in families for n in sizes]
+    return {
+        "chain": [partial(hanging_chain, n) for n in settings.chain_lengths],
+        "tree": [partial(binary_tree, n) for n in levels],
+        "four-bars": [partial(four_bars, n) for n in linkages],
+    }
 
 
 def measure(
-    family: str, make: Callable[[], Constraints], settings: Settings
+    family: str, makers: Sequence[Callable[[], Constraints]], settings: Settings
 ) -> list[dict[str, object]]:
-    """Nanoseconds a link of all methods that are feasible, by iterations."""
-    constraints = make()
-    links = constraints.model.n_bodies
-    states = States.random(constraints.model, settings.chain_states, settings.seed, reach=_REACH)
-    one = states.first()
-    timers, residuals = {}, {}
-    for name in methods(DYNAMICS) if links <= _MOST_OF_OTHERS else [LINEAR]:
-        for count in COUNTS:
-            try:
-                residuals[name, count] = _largest_residual(constraints, one, name, count)
-            except DelassusError:
-                continue
-            timers[name, count, "single"] = _timer(constraints, one, name, count)
-            if name == LINEAR:
-                timers[name, count, "batch"] = _timer(constraints, states, name, count)
-    if links <= _MOST_OF_PEER:
-        timers |= _peer_timers(constraints, one)
+    """Nanoseconds a link of all methods that are feasible, by size and iterations.
+
+    All sizes take turns, as they are compared with each other.
+    """
+    timers, residuals, rows = {}, {}, {}
+    for make in makers:
+        constraints = make()
+        links = constraints.model.n_bodies
+        states = States.random(
+            constraints.model, settings.chain_states, settings.seed, reach=_REACH
+        )
+        one = states.first()
+        rows[links] = constraints.size
+        for name in methods(DYNAMICS) if links <= _MOST_OF_OTHERS else [LINEAR]:
+            for count in COUNTS:
+                try:
+                    residual = _largest_residual(constraints, one, name, count)
+                except DelassusError:
+                    continue
+                residuals[links, name, count] = residual
+                timers[links, name, count, "single"] = _timer(constraints, one, name, count)
+                if name == LINEAR:
+                    timers[links, name, count, "batch"] = _timer(constraints, states, name, count)
+        if links <= _MOST_OF_PEER:
+            timers |= {
+                (links, *key): timer for key, timer in _peer_timers(constraints, one).items()
+            }
     times = best_times(timers, settings)
-    scale = _NANOSECONDS / links
     return [
         {
-            "family": family, "links": links, "rows": constraints.size,
+            "family": family, "links": links, "rows": rows[links],
             "method": name, "iterations": count,
-            "single_nanoseconds": scale * times[name, count, "single"],
+            "single_nanoseconds": _NANOSECONDS * times[links, name, count, "single"] / links,
             "batch_nanoseconds": (
-                scale * times[name, count, "batch"] / len(states.q) if name == LINEAR else None
+                _NANOSECONDS * times[links, name, count, "batch"] / (links * settings.chain_states)
+                if name == LINEAR
+                else None
             ),
-            "residual": residuals.get((name, count)),
+            "residual": residuals.get((links, name, count)),
         }
-        for name, count, mode in timers
+        for links, name, count, mode in timers
         if mode == "single"
     ]  # fmt: skip
 
