@@ -33,7 +33,7 @@ def features() -> str:
 
 @cache
 def vector_bytes() -> int:
-    """Width of a lane block in bytes: the native vector, because a wider one spills registers.
+    """Width of a lane block in bytes: that of a vector, because a wider one spills registers.
 
     The environment variable DELASSUS_VECTOR_BYTES (16, 32 or 64) overrides it.
     """
@@ -44,7 +44,8 @@ def vector_bytes() -> int:
                 f"{VECTOR_BYTES_VARIABLE} must be one of {_ALLOWED_VECTOR_BYTES}, got {chosen!r}"
             )
         return int(chosen)
-    # Of 64 bytes with AVX-512 small robots gain and large ones lose: twice the memory a block.
+    # AVX-512 has vectors of 64 bytes, but a block of them has twice the memory: small robots gain,
+    # large ones lose.
     return 32 if "+avx2" in features() else 16
 
 

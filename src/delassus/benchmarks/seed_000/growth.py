@@ -67,25 +67,10 @@ def measure(
     for make in makers:
         constraints = make()
         links = constraints.model.n_bodies
-        states = States.random(
-            constraints.model, settings.chain_states, settings.seed, reach=_REACH
-        )
-        one = states.first()
+        own_timers, own_residuals = _contestants(constraints, settings)
+        timers |= {(links, *key): timer for key, timer in own_timers.items()}
+        residuals |= {(links, *key): x for key, x in own_residuals.items()}
         rows[links] = constraints.size
-        for name in methods(DYNAMICS) if links <= _MOST_OF_OTHERS else [LINEAR]:
-            for count in COUNTS:
-                try:
-                    residual = _largest_residual(constraints, one, name, count)
-                except DelassusError:
-                    continue
-                residuals[links, name, count] = residual
-                timers[links, name, count, "single"] = _timer(constraints, one, name, count)
-                if name == LINEAR:
-                    timers[links, name, count, "batch"] = _timer(constraints, states, name, count)
-        if links <= _MOST_OF_PEER:
-            timers |= {
-                (links, *key): timer for key, timer in _peer_timers(constraints, one).items()
-            }
     times = best_times(timers, settings)
     return [
         {
@@ -102,6 +87,28 @@ def measure(
         for links, name, count, mode in timers
         if mode == "single"
     ]  # fmt: skip
+
+
+def _contestants(
+    constraints: Constraints, settings: Settings
+) -> tuple[dict[tuple[str, int, str], Timer], dict[tuple[str, int], float]]:
+    """Timers by method, iterations and mode; residuals of our methods by the first two."""
+    model = constraints.model
+    states = States.random(model, settings.chain_states, settings.seed, reach=_REACH)
+    one = states.first()
+    timers, residuals = {}, {}
+    for name in methods(DYNAMICS) if model.n_bodies <= _MOST_OF_OTHERS else [LINEAR]:
+        for count in COUNTS:
+            try:
+                residuals[name, count] = _largest_residual(constraints, one, name, count)
+            except DelassusError:
+                continue
+            timers[name, count, "single"] = _timer(constraints, one, name, count)
+            if name == LINEAR:
+                timers[name, count, "batch"] = _timer(constraints, states, name, count)
+    if model.n_bodies <= _MOST_OF_PEER:
+        timers |= _peer_timers(constraints, one)
+    return timers, residuals
 
 
 def _solve(constraints: Constraints, states: States, method: str, iterations: int):
