@@ -81,9 +81,10 @@ def iterations_converge(tables):
 
 
 def test_humanoid_with_hands_is_large():
-    constraints = problems.LARGEST.constraints()
-    assert constraints.model.nv >= 80
-    assert constraints.size == 12 + 8 * 3
+    for problem, tips in ((problems.FINGERTIPS, 8), (problems.LARGEST, 10)):
+        constraints = problem.constraints()
+        assert constraints.model.nv >= 80
+        assert constraints.size == 12 + tips * 3
 
 
 @pytest.mark.parametrize("levels", [1, 3])

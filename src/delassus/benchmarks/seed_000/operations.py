@@ -10,9 +10,9 @@ from ..progress import Job
 from ..report import Column, Table
 from ..settings import Settings
 from .contests import ITERATIONS
-from .problems import DAMPING, FEET, FEET_AND_HANDS, LARGEST, QUADRUPED, Problem
+from .problems import DAMPING, FEET, FEET_AND_HANDS, FINGERTIPS, LARGEST, QUADRUPED, Problem
 
-COUNTED = (QUADRUPED, FEET, FEET_AND_HANDS, LARGEST)
+COUNTED = (QUADRUPED, FEET, FEET_AND_HANDS, FINGERTIPS, LARGEST)
 _KINDS = ("add", "mul", "div", "sqrt", "trig", "total")
 
 
