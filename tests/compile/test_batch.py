@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import delassus as dl
-from delassus.compile import cpu, kernels
+from delassus.compile import batch, cpu, kernels
 from delassus.compile.batch import lined_up
 from delassus.model.packed import ModelArrays
 from trees import chain, random_states, random_tree, relative
@@ -37,10 +37,10 @@ def model():
 @pytest.mark.parametrize("count", [0, 1, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 1, 130])
 def test_any_number_of_states(model, name, count):
     f, (q, v, a) = FUNCTIONS[name], random_states(model, 0, count)
-    batch = f(model, q, v, a)
-    assert batch.shape[0] == count
+    found = f(model, q, v, a)
+    assert found.shape[0] == count
     for i in range(count):
-        assert relative(batch[i], f(model, q[i], v[i], a[i])) < 1e-10
+        assert relative(found[i], f(model, q[i], v[i], a[i])) < 1e-10
 
 
 @each_function
@@ -71,6 +71,33 @@ def test_vectors_of_work_memory_lie_in_one_cache_line_each(size, dtype):
         assert x.dtype == dtype
         assert x.flags.c_contiguous
         assert x.ctypes.data % 64 == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [23, 24, 25, 26])
+def test_matrices_written_past_the_caches_are_the_same_at_any_address(size, dtype, monkeypatch):
+    model = chain(size)
+    for count in (WIDTH - 1, WIDTH, 3 * WIDTH + 1, 131):
+        q = random_states(model, 4, count)[0].astype(dtype)
+        expected = dl.mass_matrix(model, q)
+        assert expected[0].nbytes > 2048  # smaller ones are not
+        with monkeypatch.context() as patch:
+            patch.setattr(batch, "_is_streamed", lambda size: True)
+            for start in range(1, 18):
+                memory = np.full(start + expected.size + 16, np.pi, dtype)
+                out = memory[start : start + expected.size].reshape(expected.shape)
+                dl.mass_matrix(model, q, out=out, threads=1 + start % 2)
+                assert np.array_equal(out, expected)
+                assert np.all(memory[:start] == dtype(np.pi))
+                assert np.all(memory[start + expected.size :] == dtype(np.pi))
+
+
+def test_only_what_is_large_goes_past_the_caches(monkeypatch):
+    monkeypatch.setattr(cpu, "reads_before_writing", lambda: True)
+    assert batch._is_streamed(2**26)
+    assert not batch._is_streamed(2**22)
+    monkeypatch.setattr(cpu, "reads_before_writing", lambda: False)
+    assert not batch._is_streamed(2**26)
 
 
 @each_function

@@ -21,6 +21,9 @@ COMPILE_VARIABLE = "DELASSUS_COMPILE"
 # States that a thread takes at a time: enough to hide the cost of taking, few enough to share well.
 _LEAST_CHUNK = 64
 _CHUNKS_A_THREAD = 4
+# Bytes of matrices from which they are written past the caches: these would not hold them until
+# somebody reads them. Fewer are read back faster than the writing gains.
+_LEAST_STREAMED = 32 * 2**20
 _DOUBLE = np.dtype(np.float64)
 _BYTE = ctypes.c_char
 
@@ -240,10 +243,12 @@ def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     width = cpu.lanes(dtype.itemsize)
     sizes = [x.shape[1] if len(x) == n else 0 for x in rows]
     strides, addresses = np.array(sizes, np.int64), np.array([_address(x) for x in rows], np.int64)
-    size = (work_size + sum(sizes[k] for k in kernel.signature.staged_places)) * width
+    staged = [sizes[k] for k in kernel.signature.staged_places]
+    size = (work_size + sum(staged)) * width
+    is_streamed = _is_streamed(sum(staged) * n * dtype.itemsize)
     chunk = _chunk(n, width, thread_count)
     if chunk >= n:
-        entry(address, *shared, addresses, strides, _scratch.array(size, dtype), 0, n)
+        entry(address, *shared, addresses, strides, _scratch.array(size, dtype), is_streamed, 0, n)
         return
     starts = itertools.count(0, chunk)  # handing out a number is atomic
     end = n - width + 1  # from where a chunk would not fill a block: the one before takes the rest
@@ -254,7 +259,7 @@ def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
             if start >= end:
                 return
             stop = start + chunk if start + chunk < end else n
-            entry(address, *shared, addresses, strides, scratch, start, stop)
+            entry(address, *shared, addresses, strides, scratch, is_streamed, start, stop)
 
     workers.run(take_chunks, helpers=min(thread_count, -(-n // chunk)) - 1)
 
@@ -276,6 +281,11 @@ def _address(x: np.ndarray) -> int:
     if x.flags.writeable and x.size > 0:  # then there is a way that takes a third of the time
         return ctypes.addressof(_BYTE.from_buffer(x))
     return x.__array_interface__["data"][0]
+
+
+def _is_streamed(size: int) -> bool:
+    """Whether matrices of so many bytes are written past the caches."""
+    return size >= _LEAST_STREAMED and cpu.reads_before_writing()
 
 
 def _chunk(n: int, width: int, thread_count: int) -> int:

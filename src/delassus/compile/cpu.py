@@ -1,4 +1,4 @@
-"""What the processor offers: its name and the width of its vectors."""
+"""What the processor offers: its name, the width of its vectors, how it writes."""
 
 from __future__ import annotations
 
@@ -29,6 +29,15 @@ def features() -> str:
         return binding.get_host_cpu_features().flatten()
     except RuntimeError:  # LLVM cannot tell on this platform
         return ""
+
+
+@cache
+def reads_before_writing() -> bool:
+    """Whether an ordinary store reads the line it is for, even one that is then written in full.
+
+    ARM's processors are said to notice when lines are written one after the other, and to leave it.
+    """
+    return "+sse2" in features()
 
 
 @cache

@@ -9,7 +9,8 @@ A kernel `f(model, shared..., inputs..., outputs..., work)` gets
   block, they run through the same code with a stride of 0: all lanes hold the same state. Matrices
   are first written to work memory, lanes side by side, and then copied out from first to last:
   entries in the order of an algorithm would each wait for a cache line of their own. While a block
-  is worked on, memory is asked for what the next one reads and writes.
+  is worked on, memory is asked for what the next one reads and writes. `is_streamed` tells to write
+  large matrices past the caches.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from . import cache, functions
 from .signature import Signature
 
 _MODULE = __name__
-# Bytes a state of an output that is asked for ahead. More is written faster in one stream.
+# Bytes a state of an output that is asked for ahead. More is written faster in one go.
 _MOST_AHEAD = 2048
 
 
 def _names(kernel_function, signature: Signature, dtype) -> dict:
     """What the source of an entry refers to. Only compiling needs it, loading does not."""
-    from . import cpu, memory, operations
+    from . import cpu, memory, operations, transfer
 
     functions.install()
     names = {
@@ -40,8 +41,10 @@ def _names(kernel_function, signature: Signature, dtype) -> dict:
         "no_numbers": memory.no_numbers,
         "overlaps": memory.overlaps,
         "clear": operations.clear,
-        "copy_out": memory.copy_out,
-        "prefetch": memory.prefetch,
+        "copy_out": transfer.copy_out,
+        "stream_out": transfer.stream_out,
+        "wait_for_streams": transfer.wait_for_streams,
+        "prefetch": transfer.prefetch,
         "ITEM_SIZE": dtype.itemsize,
         "part": operations.part,
         "state_view": memory.state_view,
@@ -103,14 +106,21 @@ def _batch_source(name: str, signature: Signature) -> str:
     for a in staged:
         prepare += f"    {a.name} = work\n    clear({a.name}, {sizes[a]})\n"
         prepare += f"    work = part(work, {sizes[a]})\n"
-        flush += f"        copy_out({a.name}, {views[a]}, {sizes[a]})\n"
+        at = f"addresses[{states.index(a)}] + i * {sizes[a]} * ITEM_SIZE"
+        flush += (
+            f"        if is_streamed and apart == 1 and ITEM_SIZE * {sizes[a]} > {_MOST_AHEAD}:\n"
+            f"            stream_out({a.name}, {at}, {sizes[a]}, ITEM_SIZE)\n"
+            "        else:\n"
+            f"            copy_out({a.name}, {views[a]}, {sizes[a]})\n"
+        )
+    finish = "    if is_streamed:\n        wait_for_streams()\n" if staged else ""
     ahead = ""
     for k, a in enumerate(states):
         size = f"ITEM_SIZE * strides[{k}]"
         condition = f" if {size} <= {_MOST_AHEAD} else 0" if a in signature.outputs else ""
         ahead += f"        prefetch(addresses[{k}], {size}, i + WIDTH, WIDTH{condition})\n"
     return (
-        f"def {name}(header, {shared}addresses, strides, scratch, start, stop):\n"
+        f"def {name}(header, {shared}addresses, strides, scratch, is_streamed, start, stop):\n"
         + _model_lines(signature)
         + f"    work = work_memory(scratch)\n{prepare}"
         "    i = start\n"
@@ -119,7 +129,7 @@ def _batch_source(name: str, signature: Signature) -> str:
         "            i = stop - WIDTH\n"
         "        apart = 1 if i + WIDTH <= stop else 0\n"
         f"{ahead}        kernel(model, {shared}{passed}, work)\n{flush}"
-        "        i += WIDTH if apart == 1 else 1\n"
+        "        i += WIDTH if apart == 1 else 1\n" + finish
     )
 
 
@@ -182,6 +192,7 @@ def batch(label: str, kernel_function, signature: Signature, dtype):
         integers,
         integers,
         types.Array(_number_type(dtype), 1, "C"),
+        types.boolean,
         types.int64,
         types.int64,
     )

@@ -20,10 +20,9 @@ from numba import types
 from numba.core import cgutils
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, models, register_jitable, register_model
+from numba.extending import intrinsic, models, register_model
 from numba.np.arrayobj import load_item, populate_array
 
-from .cpu import CACHE_LINE_BYTES
 from .lanes import INDEX, LANES, Lane, vector_type
 
 
@@ -85,7 +84,8 @@ class _NumbersModel(models.PrimitiveModel):
         super().__init__(manager, numbers, manager[numbers.lane].get_value_type().as_pointer())
 
 
-def _state_pointers(builder, view, index, width):
+def state_pointers(builder, view, index, width):
+    """The number of each lane, and where its state has an entry."""
     stride = view.stride
     for lane_number in range(width):
         offset = builder.mul(stride, ir.Constant(stride.type, lane_number))
@@ -118,7 +118,7 @@ def _gather(context, builder, sig, args):
     lane = sig.return_type
     view = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
     vector = ir.Constant(vector_type(lane), ir.Undefined)
-    for number, pointer in _state_pointers(builder, view, args[1], lane.width):
+    for number, pointer in state_pointers(builder, view, args[1], lane.width):
         vector = builder.insert_element(vector, builder.load(pointer), ir.Constant(INDEX, number))
     return vector
 
@@ -126,7 +126,7 @@ def _gather(context, builder, sig, args):
 @lower_builtin(operator.setitem, StateView, types.intp, Lane)
 def _scatter(context, builder, sig, args):
     view = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
-    for number, pointer in _state_pointers(builder, view, args[1], sig.args[2].width):
+    for number, pointer in state_pointers(builder, view, args[1], sig.args[2].width):
         builder.store(builder.extract_element(args[2], ir.Constant(INDEX, number)), pointer)
     return context.get_dummy_value()
 
@@ -174,7 +174,7 @@ def clear_entries(typingctx, memory, count):
             view = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
             size = builder.mul(args[1], ir.Constant(args[1].type, lane.bits // 8))
             first = ir.Constant(args[1].type, 0)
-            for _, pointer in _state_pointers(builder, view, first, lane.width):
+            for _, pointer in state_pointers(builder, view, first, lane.width):
                 cgutils.memset(builder, pointer, size, 0)
         return context.get_dummy_value()
 
@@ -193,42 +193,6 @@ def entries_from(typingctx, memory, start):
         return view._getvalue()
 
     return memory(memory, types.intp), generate
-
-
-@intrinsic
-def _copy_block(typingctx, memory, view, start):
-    """Copy W rows of work memory from `start` on to the same entries of each state."""
-
-    def generate(context, builder, sig, args):
-        lane = sig.args[0].lane
-        view = cgutils.create_struct_proxy(sig.args[1])(context, builder, value=args[1])
-        rows = []
-        for k in range(lane.width):
-            index = builder.add(args[2], ir.Constant(args[2].type, k))
-            rows.append(builder.load(builder.gep(args[0], [index]), align=lane.bits // 8))
-        for number, pointer in _state_pointers(builder, view, args[2], lane.width):
-            entries = ir.Constant(vector_type(lane), ir.Undefined)
-            for k, row in enumerate(rows):
-                entry = builder.extract_element(row, ir.Constant(INDEX, number))
-                entries = builder.insert_element(entries, entry, ir.Constant(INDEX, k))
-            target = builder.bitcast(pointer, vector_type(lane).as_pointer())
-            builder.store(entries, target, align=lane.bits // 8)
-        return context.get_dummy_value()
-
-    return types.void(memory, view, types.intp), generate
-
-
-@register_jitable(forceinline=True)
-def copy_out(memory, view, count):
-    """Copy the first rows of work memory to the first entries of each state."""
-    width = width_of(memory)
-    i = 0
-    while i + width <= count:
-        _copy_block(memory, view, i)
-        i += width
-    while i < count:
-        view[i] = memory[i]
-        i += 1
 
 
 @intrinsic
@@ -272,32 +236,6 @@ def state_view(typingctx, address, offset, stride, dtype):
         return proxy._getvalue()
 
     return view(types.int64, types.intp, types.intp, dtype), generate
-
-
-@intrinsic
-def _prefetch_line(typingctx, address):
-    """Ask for the cache line at an address, to read it soon."""
-
-    def generate(context, builder, sig, args):
-        pointer, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer, integer, integer, integer])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        for_reading, near, data = (ir.Constant(integer, x) for x in (0, 3, 1))
-        place = builder.inttoptr(args[0], pointer)
-        builder.call(function, [place, for_reading, near, data])
-        return context.get_dummy_value()
-
-    return types.void(types.int64), generate
-
-
-@register_jitable(forceinline=True)
-def prefetch(address, size, start, count):
-    """Ask for `count` states of an argument from `start` on, of so many bytes each."""
-    at = address + start * size
-    end = at + count * size
-    while at < end:
-        _prefetch_line(at)
-        at += CACHE_LINE_BYTES
 
 
 @intrinsic

@@ -1,0 +1,165 @@
+"""Arguments of states between memory and kernels: asked for ahead, copied out, past the caches.
+
+A matrix of each state is first written to work memory, lanes side by side. `copy_out` brings it to
+its place. `stream_out` does so past the caches, for results that are larger than these: an ordinary
+store first reads the line that it writes to, and pushes out another.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, register_jitable
+
+from .cpu import CACHE_LINE_BYTES
+from .lanes import INDEX, vector_type
+from .memory import state_pointers, width_of
+
+
+@intrinsic
+def _prefetch_line(typingctx, address):
+    """Ask for the cache line at an address, to read it soon."""
+
+    def generate(context, builder, sig, args):
+        pointer, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer, integer, integer, integer])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        for_reading, near, data = (ir.Constant(integer, x) for x in (0, 3, 1))
+        place = builder.inttoptr(args[0], pointer)
+        builder.call(function, [place, for_reading, near, data])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
+@register_jitable(forceinline=True)
+def prefetch(address, size, start, count):
+    """Ask for `count` states of an argument from `start` on, of so many bytes each."""
+    at = address + start * size
+    end = at + count * size
+    while at < end:
+        _prefetch_line(at)
+        at += CACHE_LINE_BYTES
+
+
+@intrinsic
+def _copy_block(typingctx, memory, view, start):
+    """Copy W rows of work memory from `start` on to the same entries of each state."""
+
+    def generate(context, builder, sig, args):
+        lane = sig.args[0].lane
+        view = cgutils.create_struct_proxy(sig.args[1])(context, builder, value=args[1])
+        rows = []
+        for k in range(lane.width):
+            index = builder.add(args[2], ir.Constant(args[2].type, k))
+            rows.append(builder.load(builder.gep(args[0], [index]), align=lane.bits // 8))
+        for number, pointer in state_pointers(builder, view, args[2], lane.width):
+            entries = ir.Constant(vector_type(lane), ir.Undefined)
+            for k, row in enumerate(rows):
+                entry = builder.extract_element(row, ir.Constant(INDEX, number))
+                entries = builder.insert_element(entries, entry, ir.Constant(INDEX, k))
+            target = builder.bitcast(pointer, vector_type(lane).as_pointer())
+            builder.store(entries, target, align=lane.bits // 8)
+        return context.get_dummy_value()
+
+    return types.void(memory, view, types.intp), generate
+
+
+@register_jitable(forceinline=True)
+def copy_out(memory, view, count):
+    """Copy the first rows of work memory to the first entries of each state."""
+    width = width_of(memory)
+    i = 0
+    while i + width <= count:
+        _copy_block(memory, view, i)
+        i += width
+    while i < count:
+        view[i] = memory[i]
+        i += 1
+
+
+@intrinsic
+def _address_of(typingctx, memory):
+    """Where work memory starts."""
+
+    def generate(context, builder, sig, args):
+        return builder.ptrtoint(args[0], ir.IntType(64))
+
+    return types.int64(memory), generate
+
+
+@intrinsic
+def _copy_number(typingctx, memory, source, target):
+    """Copy a number of the kind that work memory holds between two addresses."""
+
+    def generate(context, builder, sig, args):
+        pointer = context.get_data_type(sig.args[0].lane.element).as_pointer()
+        value = builder.load(builder.inttoptr(args[1], pointer))
+        builder.store(value, builder.inttoptr(args[2], pointer))
+        return context.get_dummy_value()
+
+    return types.void(memory, types.int64, types.int64), generate
+
+
+@intrinsic
+def _stream_line(typingctx, memory, source, target):
+    """Collect a line of one lane's numbers, and write it to the line at an address."""
+
+    def generate(context, builder, sig, args):
+        lane = sig.args[0].lane
+        number = context.get_data_type(lane.element)
+        first = builder.inttoptr(args[1], number.as_pointer())
+        line = builder.inttoptr(args[2], vector_type(lane).as_pointer())
+        is_set = builder.module.add_metadata([ir.Constant(INDEX, 1)])
+        vector_bytes = lane.width * lane.bits // 8
+        for part in range(CACHE_LINE_BYTES // vector_bytes):
+            vector = ir.Constant(vector_type(lane), ir.Undefined)
+            for k in range(lane.width):
+                row = ir.Constant(ir.IntType(64), (part * lane.width + k) * lane.width)
+                value = builder.load(builder.gep(first, [row]))
+                vector = builder.insert_element(vector, value, ir.Constant(INDEX, k))
+            place = builder.gep(line, [ir.Constant(ir.IntType(64), part)])
+            store = builder.store(vector, place, align=vector_bytes)
+            store.set_metadata("nontemporal", is_set)
+        return context.get_dummy_value()
+
+    return types.void(memory, types.int64, types.int64), generate
+
+
+@register_jitable(forceinline=True)
+def _copy_numbers(memory, source, target, start, stop, item_size):
+    """Copy the bytes of one lane's numbers from `start` to `stop`."""
+    while start < stop:
+        _copy_number(memory, source + start * width_of(memory), target + start)
+        start += item_size
+
+
+@register_jitable(forceinline=True)
+def stream_out(memory, address, count, item_size):
+    """Copy the first rows of work memory past the caches to W states that lie side by side."""
+    width = width_of(memory)
+    size = count * item_size
+    lines = (size + item_size) // CACHE_LINE_BYTES - 1  # so many in each state, wherever it starts
+    for lane in range(width):
+        source, target = _address_of(memory) + lane * item_size, address + lane * size
+        start = -target % CACHE_LINE_BYTES
+        _copy_numbers(memory, source, target, 0, start, item_size)
+        stop = start + lines * CACHE_LINE_BYTES
+        _copy_numbers(memory, source, target, stop, size, item_size)
+    for k in range(lines):
+        for lane in range(width):
+            source, target = _address_of(memory) + lane * item_size, address + lane * size
+            at = -target % CACHE_LINE_BYTES + k * CACHE_LINE_BYTES
+            _stream_line(memory, source + at * width, target + at)
+
+
+@intrinsic
+def wait_for_streams(typingctx):
+    """Let others see what was written past the caches."""
+
+    def generate(context, builder, sig, args):
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(), generate
