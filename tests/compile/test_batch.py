@@ -73,6 +73,59 @@ def test_vectors_of_work_memory_lie_in_one_cache_line_each(size, dtype):
         assert x.ctypes.data % 64 == 0
 
 
+def refuse(*arguments):
+    raise AssertionError("not all went to the compiled entry at once")
+
+
+@each_function
+@pytest.mark.parametrize(("count", "threads"), [(1, None), (WIDTH + 1, 3), (64, None), (200, 1)])
+def test_arrays_that_fit_are_not_looked_at_in_python(model, name, count, threads, monkeypatch):
+    f, (q, v, a) = FUNCTIONS[name], random_states(model, 6, count)
+    expected = f(model, q, v, a, threads=threads)  # gets everything ready
+    monkeypatch.setattr(batch, "_evaluate_with_care", refuse)
+    assert np.array_equal(f(model, q, v, a, threads=threads), expected)
+    out = np.full_like(expected, np.nan)
+    f(model, q, v, a, threads=threads, out=out)
+    assert np.array_equal(out, expected)
+
+
+@pytest.mark.parametrize("count", [1, 5, 64])
+def test_optional_arguments_that_fit_are_not_looked_at_in_python(model, count, monkeypatch):
+    q, v, a = random_states(model, 7, count)
+    pushes = np.random.default_rng(0).normal(size=(count, model.n_bodies, 6))
+    expected = [dl.inverse_dynamics(model, q, v, a, x) for x in (None, pushes)]
+    monkeypatch.setattr(batch, "_evaluate_with_care", refuse)
+    assert np.array_equal(dl.inverse_dynamics(model, q, v, a), expected[0])
+    assert np.array_equal(dl.inverse_dynamics(model, q, v, a, pushes), expected[1])
+
+
+@pytest.mark.parametrize("calls_before", [0, 1])
+def test_what_does_not_fit_is_refused_before_and_after_a_call_that_does(calls_before):
+    model = random_tree(5, bodies=9)
+    q, v, a = random_states(model, 8, 5)
+    for _ in range(calls_before):
+        dl.inverse_dynamics(model, q, v, a)
+        dl.mass_matrix(model, q)
+    shape_error = dl.ShapeError
+    with pytest.raises(shape_error, match="v has 1 states"):
+        dl.inverse_dynamics(model, q, v[:1], a)
+    with pytest.raises(shape_error, match="a has 0 states"):
+        dl.inverse_dynamics(model, q, v, a[:0])
+    with pytest.raises(shape_error, match="v must have shape"):
+        dl.inverse_dynamics(model, q, v[:, 1:].copy(), a)
+    with pytest.raises(shape_error, match="external_forces has 0 states"):
+        dl.inverse_dynamics(model, q, v, a, np.zeros((0, model.n_bodies, 6)))
+    with pytest.raises(shape_error, match="out overlaps the input a"):
+        dl.inverse_dynamics(model, q, v, a, out=a)
+    with pytest.raises(shape_error, match="must have shape"):
+        dl.mass_matrix(model, q, out=np.zeros((4, model.nv, model.nv)))
+    for threads in (0, -1):
+        with pytest.raises(shape_error, match="threads must be"):
+            dl.inverse_dynamics(model, q, v, a, threads=threads)
+    with pytest.raises(dl.DataTypeError, match="threads must be"):
+        dl.inverse_dynamics(model, q, v, a, threads=True)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("size", [23, 24, 25, 26])
 def test_matrices_written_past_the_caches_are_the_same_at_any_address(size, dtype, monkeypatch):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import math
 import os
 import sys
 import threading
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,6 @@ _CHUNKS_A_THREAD = 4
 # somebody reads them. Fewer are read back faster than the writing gains.
 _LEAST_STREAMED = 32 * 2**20
 _DOUBLE = np.dtype(np.float64)
-_BYTE = ctypes.c_char
 
 
 @cache
@@ -40,7 +39,33 @@ def is_single_usable() -> bool:
 
 
 def evaluate(kernel, model, inputs, out, threads, shared):
-    """Evaluate a kernel for one state or a batch, with every argument checked."""
+    """Evaluate a kernel for one state or a batch; return the list of outputs.
+
+    Arrays that fit as they are go to the compiled entry at once, if one thread does it all.
+    """
+    try:
+        entry, batch = kernel.batch_entries[_DOUBLE], model.prepared[kernel, _DOUBLE]
+        n = len(inputs[0])
+        if _is_for_one_thread(n, threads):
+            outputs = [np.empty((n, *s)) for s in batch.shapes] if out is None else out
+            arrays = (*inputs, *batch.left_out[len(inputs) :], *outputs)
+            how = _scratch.array(batch.size, _DOUBLE), False, _is_streamed(n * batch.staged)
+            if entry(batch.address, *shared, *arrays, *how, 0, n) == 0:
+                return outputs
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError):
+        pass
+    return _evaluate_with_care(kernel, model, inputs, out, threads, shared)
+
+
+def _is_for_one_thread(n: int, threads: int | None) -> bool:
+    """Whether there are states, and not more than a thread takes at a time."""
+    if threads is None:
+        return 0 < n <= _LEAST_CHUNK
+    return type(threads) is int and threads > 0 and (threads == 1 or n <= _LEAST_CHUNK) and n > 0
+
+
+def _evaluate_with_care(kernel, model, inputs, out, threads, shared):
+    """The same with every argument looked at, converted, or rejected with a reason."""
     if not hasattr(model, "dimensions"):
         raise DataTypeError(f"expected a Model, got {type(model).__name__}")
     signature = kernel.signature
@@ -176,12 +201,9 @@ def _is_direct(x: np.ndarray, dtype: np.dtype) -> bool:
 
 def _as_rows(x: np.ndarray, n: int, shape) -> np.ndarray:
     """A row a state, or one row for all of them, or none for an argument that was left out."""
-    size = math.prod(shape)
-    if x.shape == (n, size) and x.flags.c_contiguous:
-        return x
-    if x.size != n * size:
-        return np.empty((0, size), x.dtype)
-    return x[:1].reshape(1, size) if _is_repeated(x, x.dtype) else x.reshape(n, size)
+    if x.shape == (n, *shape):
+        return x[:1] if _is_repeated(x, x.dtype) else x
+    return x[None] if x.shape == shape else np.empty((0,) * (len(shape) + 1), x.dtype)
 
 
 # --- plain Python ---------------------------------------------------------------------------------
@@ -193,7 +215,7 @@ def _run_uncompiled(kernel, model, shared, rows, dtype, n, thread_count) -> None
     nothing = np.empty(0, dtype)
     with np.errstate(all="ignore"):
         for i in range(n):
-            state = [x[i % len(x)] if len(x) else nothing for x in rows]
+            state = [x[i % len(x) :][:1].reshape(-1) if len(x) else nothing for x in rows]
             for a, x in zip(kernel.signature.states, state, strict=True):
                 if a in kernel.signature.staged:
                     x[:] = 0.0
@@ -238,49 +260,74 @@ def lined_up(size: int, dtype: np.dtype) -> np.ndarray:
 _scratch = _Scratch()
 
 
+class Batch(NamedTuple):
+    """What the evaluation of batches needs, but for the entry.
+
+    The address of the model's table, the size of work memory, the bytes of matrices a state, the
+    shapes of outputs, and inputs that stand for those that are left out.
+    """
+
+    address: int
+    size: int
+    staged: int
+    shapes: list[tuple[int, ...]]
+    left_out: list[np.ndarray]
+
+
+def _prepare(kernel, model, shared, dtype) -> Batch:
+    """What the model has ready, or makes so."""
+    key = kernel, dtype
+    if key in model.prepared:
+        return model.prepared[key]
+    signature, shapes = kernel.signature, kernel.shapes(model, shared)[1]
+    staged = sum(math.prod(s) for s in shapes if len(s) > 1)
+    size = (kernel.work(model.dimensions) + staged) * cpu.lanes(dtype.itemsize)
+    left_out = [np.empty((0,) * (len(a.shape) + 1), dtype) for a in signature.inputs]
+    address = model.table(signature.model, dtype).address
+    made = Batch(address, size, staged * dtype.itemsize, shapes, left_out)
+    if not kernel.shared_matters:
+        model.prepared[key] = made
+    return made
+
+
 def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
-    entry, address, work_size = _entry(kernel, model, dtype)
+    entry, batch = kernel.batch(dtype), _prepare(kernel, model, shared, dtype)
     width = cpu.lanes(dtype.itemsize)
-    sizes = [x.shape[1] if len(x) == n else 0 for x in rows]
-    strides, addresses = np.array(sizes, np.int64), np.array([_address(x) for x in rows], np.int64)
-    staged = [sizes[k] for k in kernel.signature.staged_places]
-    size = (work_size + sum(staged)) * width
-    is_streamed = _is_streamed(sum(staged) * n * dtype.itemsize)
+    arrays = [x if x.flags.writeable else _writeable(x) for x in rows]
+    is_streamed = _is_streamed(n * batch.staged)
+
+    def run(start: int, stop: int) -> None:
+        scratch = _scratch.array(batch.size, dtype)
+        entry(batch.address, *shared, *arrays, scratch, True, is_streamed, start, stop)
+
     chunk = _chunk(n, width, thread_count)
     if chunk >= n:
-        entry(address, *shared, addresses, strides, _scratch.array(size, dtype), is_streamed, 0, n)
+        run(0, n)
         return
     starts = itertools.count(0, chunk)  # handing out a number is atomic
     end = n - width + 1  # from where a chunk would not fill a block: the one before takes the rest
 
     def take_chunks() -> None:
-        scratch = _scratch.array(size, dtype)
         for start in starts:
             if start >= end:
                 return
-            stop = start + chunk if start + chunk < end else n
-            entry(address, *shared, addresses, strides, scratch, is_streamed, start, stop)
+            run(start, start + chunk if start + chunk < end else n)
 
     workers.run(take_chunks, helpers=min(thread_count, -(-n // chunk)) - 1)
 
 
-def _entry(kernel, model, dtype) -> tuple:
-    """The entry for batches, the address of the model's table, and the size of work memory."""
-    key = kernel, dtype
-    if key not in model.prepared:
-        table = model.table(kernel.signature.model, dtype)
-        prepared = kernel.batch(dtype), table.address, kernel.work(model.dimensions)
-        model.prepared[key] = prepared
-    return model.prepared[key]
+def _writeable(x: np.ndarray) -> np.ndarray:
+    """The same memory as an array that entries take; they do not write to inputs."""
+    return np.asarray(_Memory(x))
 
 
-def _address(x: np.ndarray) -> int:
-    """Where the rows are; 0 tells that there are none."""
-    if len(x) == 0:
-        return 0
-    if x.flags.writeable and x.size > 0:  # then there is a way that takes a third of the time
-        return ctypes.addressof(_BYTE.from_buffer(x))
-    return x.__array_interface__["data"][0]
+class _Memory:
+    """Tells NumPy of an array's memory that it may be written to."""
+
+    def __init__(self, x: np.ndarray):
+        self.x = x  # keeps it alive
+        described = x.__array_interface__
+        self.__array_interface__ = described | {"data": (described["data"][0], False)}
 
 
 def _is_streamed(size: int) -> bool:

@@ -1,16 +1,17 @@
 """The compiled ways into a kernel, written out from the list of its arguments.
 
-A kernel `f(model, shared..., inputs..., outputs..., work)` gets
+A kernel `f(model, shared..., inputs..., outputs..., work)` gets two of them, which take the model
+as the address of a table, and arrays, check these themselves and answer 0, or 1 if they do not fit:
 
-- a single entry, one state with low latency: it takes the model as the address of a table, checks
-  the arrays itself and answers 0, or 1 if they do not fit;
+- a single entry, one state with low latency;
 - a batch entry, the states from `start` to `stop` in blocks of W lanes, without the GIL. The last
   block is filled with states that the one before it has done already. If there are too few for any
   block, they run through the same code with a stride of 0: all lanes hold the same state. Matrices
   are first written to work memory, lanes side by side, and then copied out from first to last:
   entries in the order of an algorithm would each wait for a cache line of their own. While a block
   is worked on, memory is asked for what the next one reads and writes. `is_streamed` tells to write
-  large matrices past the caches.
+  large matrices past the caches. If arrays were checked before, `is_checked`, inputs may also have
+  one row that holds for all states, or none, if they may be left out.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def _names(kernel_function, signature: Signature, dtype) -> dict:
         "Model": signature.model,
         "WORK_TYPE": dtype,
         "WIDTH": cpu.lanes(dtype.itemsize),
+        "address_of": memory.address_of,
         "array_at": memory.array_at,
         "word_at": memory.word_at,
         "numbers": memory.numbers,
@@ -65,19 +67,6 @@ def _model_lines(signature: Signature) -> str:
 
 def _single_source(name: str, signature: Signature, left_out: int) -> str:
     model = signature.model
-    checks = []
-    for argument in signature.states:
-        for axis, extent in enumerate(argument.shape):
-            expected = (
-                f"word_at(header, {model.dimensions.index(extent)})"
-                if isinstance(extent, str) and extent in model.dimensions
-                else str(extent)
-            )
-            wrong = f"{argument.name}.shape[{axis}] != {expected}"
-            checks.append(f"    if {wrong}:\n        return 1\n")
-    for given in signature.inputs:
-        for result in signature.outputs:
-            checks.append(f"    if overlaps({given.name}, {result.name}):\n        return 1\n")
     work = len(model.dimensions) + 2 * len(model._fields)
     work_memory = f"numbers(array_at(header, {work}, WORK_TYPE))"
     passed = [*signature.shared_names, *(f"numbers({a.name})" for a in signature.inputs)]
@@ -86,41 +75,68 @@ def _single_source(name: str, signature: Signature, left_out: int) -> str:
     zeros = "".join(f"    clear(numbers({a.name}), {a.name}.size)\n" for a in signature.staged)
     return (
         f"def {name}(header, {', '.join(signature.names)}):\n"
-        + "".join(checks)
+        + _check_lines(signature, ())
         + _model_lines(signature)
         + zeros
         + f"    work = {work_memory}\n    kernel(model, {', '.join(passed)}, work)\n    return 0\n"
     )
 
 
+def _check_lines(signature: Signature, lead: tuple[str, ...], indent: str = "    ") -> str:
+    """Answer 1 if an array has not the extents that are due, or an output overlaps an input."""
+    dimensions, checks = signature.model.dimensions, []
+    for a in signature.states:
+        extents = [
+            f"word_at(header, {dimensions.index(extent)})" if extent in dimensions else str(extent)
+            for extent in a.shape
+        ]
+        wrong = " or ".join(
+            f"{a.name}.shape[{axis}] != {extent}" for axis, extent in enumerate([*lead, *extents])
+        )
+        if lead and a.optional:
+            wrong = f"{a.name}.shape != {(0,) * (len(a.shape) + 1)} and ({wrong})"
+        checks += [wrong] if wrong else []
+    checks += [
+        f"overlaps({given.name}, {result.name})"
+        for given in signature.inputs
+        for result in signature.outputs
+    ]
+    return "".join(f"{indent}if {wrong}:\n{indent}    return 1\n" for wrong in checks)
+
+
 def _batch_source(name: str, signature: Signature) -> str:
     states, staged = signature.states, signature.staged
+    prepare, ahead, flush = "", "", ""
+    for a in states:
+        extents = [f"{a.name}.shape[{axis + 1}]" for axis in range(len(a.shape))]
+        prepare += f"    {a.name}_at = address_of({a.name})\n"
+        prepare += f"    {a.name}_size = {' * '.join(extents) or '1'}\n"
+        prepare += f"    {a.name}_stride = {a.name}_size if {a.name}.shape[0] > 1 else 0\n"
+        size = f"ITEM_SIZE * {a.name}_stride"
+        condition = f" if {size} <= {_MOST_AHEAD} else 0" if a in signature.outputs else ""
+        ahead += f"        prefetch({a.name}_at, {size}, i + WIDTH, WIDTH{condition})\n"
     views = {
-        a: f"state_view(addresses[{k}], i * strides[{k}], strides[{k}] * apart, WORK_TYPE)"
-        for k, a in enumerate(states)
+        a: f"state_view({a.name}_at, i * {a.name}_stride, {a.name}_stride * apart, WORK_TYPE)"
+        for a in states
     }
-    sizes = {a: f"strides[{states.index(a)}]" for a in staged}
-    shared = "".join(f"{n}, " for n in signature.shared_names)
-    passed = ", ".join(a.name if a in staged else views[a] for a in states)
-    prepare, flush = "", ""
     for a in staged:
-        prepare += f"    {a.name} = work\n    clear({a.name}, {sizes[a]})\n"
-        prepare += f"    work = part(work, {sizes[a]})\n"
-        at = f"addresses[{states.index(a)}] + i * {sizes[a]} * ITEM_SIZE"
+        rows, size = f"{a.name}_rows", f"{a.name}_size"
+        place = f"{a.name}_at + i * {size} * ITEM_SIZE"
+        prepare += f"    {rows} = work\n    clear({rows}, {size})\n    work = part(work, {size})\n"
         flush += (
-            f"        if is_streamed and apart == 1 and ITEM_SIZE * {sizes[a]} > {_MOST_AHEAD}:\n"
-            f"            stream_out({a.name}, {at}, {sizes[a]}, ITEM_SIZE)\n"
+            f"        if is_streamed and apart == 1 and ITEM_SIZE * {size} > {_MOST_AHEAD}:\n"
+            f"            stream_out({rows}, {place}, {size}, ITEM_SIZE)\n"
             "        else:\n"
-            f"            copy_out({a.name}, {views[a]}, {sizes[a]})\n"
+            f"            copy_out({rows}, {views[a]}, {size})\n"
         )
     finish = "    if is_streamed:\n        wait_for_streams()\n" if staged else ""
-    ahead = ""
-    for k, a in enumerate(states):
-        size = f"ITEM_SIZE * strides[{k}]"
-        condition = f" if {size} <= {_MOST_AHEAD} else 0" if a in signature.outputs else ""
-        ahead += f"        prefetch(addresses[{k}], {size}, i + WIDTH, WIDTH{condition})\n"
+    shared = "".join(f"{n}, " for n in signature.shared_names)
+    passed = ", ".join(f"{a.name}_rows" if a in staged else views[a] for a in states)
+    arguments = [*signature.names, "scratch", "is_checked", "is_streamed", "start", "stop"]
     return (
-        f"def {name}(header, {shared}addresses, strides, scratch, is_streamed, start, stop):\n"
+        f"def {name}(header, {', '.join(arguments)}):\n"
+        "    if not is_checked:\n"
+        + _check_lines(signature, ("stop",), indent=8 * " ")
         + _model_lines(signature)
         + f"    work = work_memory(scratch)\n{prepare}"
         "    i = start\n"
@@ -129,7 +145,7 @@ def _batch_source(name: str, signature: Signature) -> str:
         "            i = stop - WIDTH\n"
         "        apart = 1 if i + WIDTH <= stop else 0\n"
         f"{ahead}        kernel(model, {shared}{passed}, work)\n{flush}"
-        "        i += WIDTH if apart == 1 else 1\n" + finish
+        f"        i += WIDTH if apart == 1 else 1\n{finish}    return 0\n"
     )
 
 
@@ -185,13 +201,13 @@ def batch(label: str, kernel_function, signature: Signature, dtype):
     from numba import types
 
     name = f"{kernel_function.__name__}_batch{dtype.itemsize * 8}"
-    integers = types.Array(types.int64, 1, "C")
-    argument_types = types.void(
+    number = _number_type(dtype)
+    argument_types = types.int64(
         types.int64,
         *_shared_types(signature),
-        integers,
-        integers,
-        types.Array(_number_type(dtype), 1, "C"),
+        *(types.Array(number, len(a.shape) + 1, "C") for a in signature.states),
+        types.Array(number, 1, "C"),
+        types.boolean,
         types.boolean,
         types.int64,
         types.int64,

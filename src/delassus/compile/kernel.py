@@ -26,22 +26,22 @@ class Kernel:
         self.work = work
         self.label = label
         self._has_one_output = len(signature.outputs) == 1
-        self._shared_matters = any("len" in str(e) for a in signature.outputs for e in a.shape)
+        self.shared_matters = any("len" in str(e) for a in signature.outputs for e in a.shape)
         # The entries for one state by the number of inputs, and those for batches by precision.
         self._single: dict[int, Callable] = {}
-        self._batch: dict[np.dtype, Callable] = {}
+        self.batch_entries: dict[np.dtype, Callable] = {}
 
     def __call__(self, model, inputs: tuple, out=None, threads: int | None = None, shared=()):
         """Evaluate for one state or for many; return the output, or a list of several.
 
         The first attempt hands everything as it is to the compiled entry for one state, which is
         what keeps the latency low. What does not fit there (batches, lists, wrong shapes, a first
-        call) is looked at, converted or rejected with care by `batch.evaluate`.
+        call) is for `batch.evaluate`.
         """
         try:
             if threads is None or (type(threads) is int and threads > 0):
                 entry, (address, shapes) = self._single[len(inputs)], model.prepared[self]
-                if self._shared_matters:
+                if self.shared_matters:
                     shapes = self.shapes(model, shared)[1]
                 if self._has_one_output:
                     output = _empty(shapes[0]) if out is None else out
@@ -85,9 +85,10 @@ class Kernel:
     def batch(self, dtype: np.dtype) -> Callable:
         """The compiled entry for many states."""
         with _compiling:
-            if dtype not in self._batch:
-                self._batch[dtype] = entries.batch(self.label, self.function, self.signature, dtype)
-            return self._batch[dtype]
+            if dtype not in self.batch_entries:
+                made = entries.batch(self.label, self.function, self.signature, dtype)
+                self.batch_entries[dtype] = made
+            return self.batch_entries[dtype]
 
     def __repr__(self) -> str:
         return f"<kernel {self.label}({', '.join(self.signature.names)})>"

@@ -251,6 +251,20 @@ def work_memory(typingctx, array):
 
 
 @intrinsic
+def address_of(typingctx, array):
+    """Where a contiguous array is; 0 stands for one without rows."""
+
+    def generate(context, builder, sig, args):
+        array = context.make_array(sig.args[0])(context, builder, args[0])
+        rows = builder.extract_value(array.shape, 0)
+        address = builder.ptrtoint(array.data, ir.IntType(64))
+        nothing = ir.Constant(address.type, 0)
+        return builder.select(builder.icmp_signed("==", rows, nothing), nothing, address)
+
+    return types.int64(array), generate
+
+
+@intrinsic
 def numbers(typingctx, array):
     """The numbers of a contiguous array."""
     result = Numbers(array.dtype)

@@ -60,11 +60,6 @@ class Signature:
         """
         return tuple(a for a in self.outputs if len(a.shape) > 1)
 
-    @cached_property
-    def staged_places(self) -> tuple[int, ...]:
-        """Which of the inputs and outputs these are."""
-        return tuple(k for k, a in enumerate(self.states) if a in self.staged)
-
     @property
     def names(self) -> list[str]:
         """The names of all arguments in order."""
