@@ -99,6 +99,18 @@ def test_optional_arguments_that_fit_are_not_looked_at_in_python(model, count, m
     assert np.array_equal(dl.inverse_dynamics(model, q, v, a, pushes), expected[1])
 
 
+def test_options_of_constraints_are_not_looked_at_in_python(monkeypatch):
+    model = chain(4)
+    cs = dl.Constraints(model, [dl.Connect(model.body_names[-1])])
+    q, v, tau = random_states(model, 9, 10)
+    states = (model, q, v, tau, cs)
+    expected = dl.constrained_dynamics(*states), dl.delassus_inverse(model, q, cs, 1e-3)
+    monkeypatch.setattr(batch, "_evaluate_with_care", refuse)
+    found = dl.constrained_dynamics(*states), dl.delassus_inverse(model, q, cs, 1e-3)
+    assert np.array_equal(found[0].acceleration, expected[0].acceleration)
+    assert np.array_equal(found[1], expected[1])
+
+
 @pytest.mark.parametrize("calls_before", [0, 1])
 def test_what_does_not_fit_is_refused_before_and_after_a_call_that_does(calls_before):
     model = random_tree(5, bodies=9)

@@ -349,6 +349,7 @@ def test_an_operator_at_many_states_is_as_many_operators():
     q, x = state(cs, 6, 4), np.random.default_rng(3).standard_normal((4, cs.size))
     op = operator(cs, q)
     assert op.size == cs.size
+    assert op.damping.shape == (4, cs.size)
     for i in range(4):
         one = operator(cs, q[i])
         assert relative(one.multiply(x[i]), op.multiply(x)[i]) < 1e-12

@@ -146,6 +146,8 @@ def _batch_size(arguments, arrays, shapes) -> int | None:
     for a, x, shape in zip(arguments, arrays, shapes, strict=False):
         if a.optional and x.shape == (0, *shape[1:]):
             continue  # left out
+        if a.common and x.shape == (1, *shape):
+            continue  # for any number
         if x.shape == shape:
             counts[a.name] = None
         elif x.ndim == len(shape) + 1 and x.shape[1:] == shape:
@@ -201,7 +203,7 @@ def _is_direct(x: np.ndarray, dtype: np.dtype) -> bool:
 
 def _as_rows(x: np.ndarray, n: int, shape) -> np.ndarray:
     """A row a state, or one row for all of them, or none for an argument that was left out."""
-    if x.shape == (n, *shape):
+    if x.ndim > len(shape):
         return x[:1] if _is_repeated(x, x.dtype) else x
     return x[None] if x.shape == shape else np.empty((0,) * (len(shape) + 1), x.dtype)
 

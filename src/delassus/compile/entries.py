@@ -90,12 +90,15 @@ def _check_lines(signature: Signature, lead: tuple[str, ...], indent: str = "   
             f"word_at(header, {dimensions.index(extent)})" if extent in dimensions else str(extent)
             for extent in a.shape
         ]
-        wrong = " or ".join(
+        wrong = [
             f"{a.name}.shape[{axis}] != {extent}" for axis, extent in enumerate([*lead, *extents])
-        )
+        ]
+        if lead and a.common:
+            wrong[0] = f"({wrong[0]} and {a.name}.shape[0] != 1)"
+        either = " or ".join(wrong)
         if lead and a.optional:
-            wrong = f"{a.name}.shape != {(0,) * (len(a.shape) + 1)} and ({wrong})"
-        checks += [wrong] if wrong else []
+            either = f"{a.name}.shape != {(0,) * (len(a.shape) + 1)} and ({either})"
+        checks += [either] if either else []
     checks += [
         f"overlaps({given.name}, {result.name})"
         for given in signature.inputs

@@ -106,9 +106,9 @@ def kernel(
     """Declare an algorithm as a kernel.
 
     `model` is the tuple of arrays that the function reads the model from. `inputs` and `outputs`
-    give each array's shape a state, as in "nv", "nv nv" or "n_bodies 6 optional". `shared` names
-    integer arrays that are the same for all states. `work` tells how many numbers of work memory a
-    state needs, given the model's dimensions. The function is called as
+    give each array's shape a state, as in "nv", "nv nv", "n_bodies 6 optional" or "nv common".
+    `shared` names integer arrays that are the same for all states. `work` tells how many numbers of
+    work memory a state needs, given the model's dimensions. The function is called as
     `f(model, *shared, *inputs, *outputs, work)`, all arrays flat. Outputs of two axes and more come
     to it as zeros; it must write the same entries of them for every state.
     """

@@ -13,20 +13,21 @@ class Argument:
 
     A name is a dimension of the model ("nv") or the length of a shared array ("len(frames)").
     An optional input may be left out, and stands after those that may not; the kernel asks
-    `present`.
+    `present`. A common input of a batch may have one row, which holds for all states.
     """
 
     name: str
     shape: tuple[int | str, ...]
     optional: bool = False
+    common: bool = False
 
 
 def argument(name: str, shape: str) -> Argument:
-    """Read an argument's shape from a few words: "nv", "nv nv", "n_bodies 6 optional"."""
+    """Read a shape from a few words: "nv", "nv nv", "n_bodies 6 optional", "nv common"."""
     words = shape.split()
-    optional = bool(words) and words[-1] == "optional"
-    extents = words[:-1] if optional else words
-    return Argument(name, tuple(int(w) if w.isdigit() else w for w in extents), optional)
+    marks = {mark: mark in words for mark in ("optional", "common")}
+    extents = [word for word in words if word not in marks]
+    return Argument(name, tuple(int(w) if w.isdigit() else w for w in extents), **marks)
 
 
 @dataclass(frozen=True)

@@ -191,13 +191,10 @@ def state_count(q) -> int | None:
 
 
 def fitting(x: np.ndarray, axes: int, *states) -> np.ndarray:
-    """An option's array in the precision of the states, and for as many, without their memory."""
+    """An option's array in the precision of the states, with a row for all if they are many."""
     if all(getattr(y, "dtype", None) == np.float32 for y in states):
         x = x.astype(np.float32)
-    count = state_count(states[0])
-    if count is None or x.ndim != axes:
-        return x
-    return np.ndarray((count, *x.shape), x.dtype, x, strides=(0, *x.strides))
+    return x if state_count(states[0]) is None or x.ndim != axes else x[None]
 
 
 def check_constraints(model: Model, constraints) -> Constraints:

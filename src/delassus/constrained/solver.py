@@ -20,8 +20,8 @@ INPUTS = {
     "q": "nq",
     "v": "nv",
     "tau": "nv",
-    "rows": f"m {REQUEST.size}",
-    "whole": f"{WHOLE.size}",
+    "rows": f"m {REQUEST.size} common",
+    "whole": f"{WHOLE.size} common",
     "external_forces": "n_bodies 6 optional",
 }
 OUTPUTS = {"a": "nv", "multipliers": "m", "info": f"{INFO.size}"}

@@ -59,7 +59,7 @@ SQUARE = 36
 
 @kernel(
     ThriftyArrays,
-    inputs={"q": "nq", "damping": "m"},
+    inputs={"q": "nq", "damping": "m common"},
     outputs={"inverse": "m m"},
     work=lambda n: strands_work(n, CHEAPEST) + n["m"],
     label="delassus_inverse by caba-osim",
@@ -136,7 +136,7 @@ def add_weights(model, weights, inverse):
 
 @kernel(
     BranchArrays,
-    inputs={"q": "nq", "damping": "m"},
+    inputs={"q": "nq", "damping": "m common"},
     outputs={"local": "m m", "coupling": "m 6"},
     work=lambda n: strands_work(n, SPLIT) + n["m"],
     label="branches of the inverse by caba-osimf",
@@ -166,7 +166,7 @@ def put_coupling_rows(model, base, strand, Y, coupling, work, dofs):
 
 @kernel(
     BranchArrays,
-    inputs={"q": "nq", "damping": "m"},
+    inputs={"q": "nq", "damping": "m common"},
     outputs={"inverse": "m m"},
     work=lambda n: strands_work(n, SPLIT) + n["m"] + 2 * SIX * n["strand_rows"],
     label="delassus_inverse by caba-osimf",
@@ -197,7 +197,7 @@ def add_base(model, Y, Z, K, V, G):
 
 @kernel(
     BranchArrays,
-    inputs={"q": "nq", "damping": "m"},
+    inputs={"q": "nq", "damping": "m common"},
     outputs={"inverse": "m m"},
     work=lambda n: strands_work(n, SPLIT) + 18 * n["strand_rows"] + SQUARE,
     label="delassus_inverse by pv-osimf",

@@ -45,7 +45,7 @@ def ltl_delassus(model, q, G, work):
 
 @kernel(
     ConstrainedArrays,
-    inputs={"q": "nq", "damping": "m"},
+    inputs={"q": "nq", "damping": "m common"},
     outputs={"inverse": "m m"},
     work=ltl_work,
     label="delassus_inverse by ltl",

@@ -48,7 +48,7 @@ class DelassusOperator:
     @property
     def damping(self) -> np.ndarray:
         """What is added to the diagonal where the operator is solved with, one a row."""
-        return self._damping.copy()
+        return np.broadcast_to(self._damping, (*self._q.shape[:-1], self.size)).copy()
 
     def set_damping(self, damping: float | ArrayLike) -> None:
         """Change the damping: one number, one a row, or one a row and state."""
@@ -82,7 +82,7 @@ class DelassusOperator:
     def inverse(self) -> np.ndarray:
         """(G + damping)^-1, (..., size, size)."""
         cs = self.constraints
-        return delassus_inverse(cs.model, self._q, cs, self._damping, threads=self.threads)
+        return delassus_inverse(cs.model, self._q, cs, self.damping, threads=self.threads)
 
     def diagonal_blocks(self) -> list[np.ndarray]:
         """The block of G of each constraint as it was declared, (..., rows, rows). O(n + m)."""

@@ -60,7 +60,7 @@ def pv_osim(model, q, G, work):
 
 @kernel(
     StrandArrays,
-    inputs={"q": "nq", "damping": "m"},
+    inputs={"q": "nq", "damping": "m common"},
     outputs={"inverse": "m m"},
     work=lambda n: strands_work(n, NEVER),
     label="delassus_inverse by pv-osim",

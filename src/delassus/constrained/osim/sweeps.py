@@ -99,7 +99,7 @@ def copy(source, start, target, at, count):
 
 @kernel(
     OperatorArrays,
-    inputs={"geometry": "geometry", "weights": "m"},
+    inputs={"geometry": "geometry", "weights": "m common"},
     outputs={"factor": "factor"},
     work=lambda n: (
         _links_work(n) + rows_work(n) + n["pulls"] * PULL.size + n["cross_blocks"] * BLOCK
@@ -216,7 +216,7 @@ def subtract_motions(model, x, y, pulls, joints, rows, work, dofs):
 
 @kernel(
     OperatorArrays,
-    inputs={"loose": "factor", "stiff": "factor", "damping": "m", "x": "m"},
+    inputs={"loose": "factor", "stiff": "factor", "damping": "m common", "x": "m"},
     outputs={"y": "m"},
     work=lambda n: (
         _product_work(n) + n["nv"] * DOF.size + rows_work(n) + n["pulls"] * PULL.size + 2 * n["m"]
