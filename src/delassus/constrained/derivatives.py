@@ -52,7 +52,7 @@ from .kkt import extents
 from .packed import ConstrainedArrays
 from .prox_ltl import prox_ltl, put_requests
 from .rows import count_rows
-from .solver import INFO, REQUEST, WHOLE
+from .solver import INFO, INPUTS, WHOLE
 
 _solve = prox_ltl.function
 
@@ -69,14 +69,7 @@ def derivatives_work(n: dict[str, int]) -> int:
 @kernel(
     ConstrainedArrays,
     shared=("limits",),
-    inputs={
-        "q": "nq",
-        "v": "nv",
-        "tau": "nv",
-        "rows": f"m {REQUEST.size}",
-        "whole": f"{WHOLE.size}",
-        "external_forces": "n_bodies 6 optional",
-    },
+    inputs=INPUTS,
     outputs={
         "dq": "nv nv",
         "dv": "nv nv",

@@ -185,9 +185,11 @@ def _choice(q) -> str:
 
 def state_count(q) -> int | None:
     """How many states q holds, None for one without a batch axis."""
-    if is_symbolic(q):
-        return None
-    return np.shape(q)[0] if np.ndim(q) > 1 else None
+    if type(q) is not np.ndarray:
+        if is_symbolic(q):
+            return None
+        q = np.asarray(q)
+    return len(q) if q.ndim > 1 else None
 
 
 def fitting(x: np.ndarray, axes: int, *states) -> np.ndarray:
