@@ -87,11 +87,10 @@ def _evaluate_with_care(kernel, model, inputs, out, threads, shared):
     if count is None and dtype == _DOUBLE and is_single_usable():
         _run_single(kernel, model, shared, arrays, targets, has_all=not left_out)
     elif count != 0:
-        n = count or 1
         shapes = [*input_shapes, *output_shapes]
-        rows = [_as_rows(x, n, shape) for x, shape in zip([*arrays, *targets], shapes, strict=True)]
+        rows = [_as_rows(x, shape) for x, shape in zip([*arrays, *targets], shapes, strict=True)]
         run = _run_compiled if is_compiled() else _run_uncompiled
-        run(kernel, model, shared, rows, dtype, n, thread_count)
+        run(kernel, model, shared, rows, dtype, count or 1, thread_count)
     for given, target in zip(outputs, targets, strict=True):
         if given is not target:
             given[...] = target
@@ -201,7 +200,7 @@ def _is_direct(x: np.ndarray, dtype: np.dtype) -> bool:
     return x.dtype == dtype and flags.c_contiguous and flags.aligned
 
 
-def _as_rows(x: np.ndarray, n: int, shape) -> np.ndarray:
+def _as_rows(x: np.ndarray, shape) -> np.ndarray:
     """A row a state, or one row for all of them, or none for an argument that was left out."""
     if x.ndim > len(shape):
         return x[:1] if _is_repeated(x, x.dtype) else x
