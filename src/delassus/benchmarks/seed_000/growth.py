@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from timeit import Timer
 
@@ -29,6 +30,9 @@ COUNTS = (1, 3)  # of iterations
 # memory grows with the cube.
 _MOST_OF_OTHERS, _MOST_OF_PEER = 200, 100
 _REACH = 0.3  # of random angles, small so that a chain does not curl up
+# So many times longer than others do sizes of the method compete: each must meet the machine at its
+# fastest, as the slowest is divided by the fastest.
+_LONGER = 50
 _NANOSECONDS = 1e9
 
 # Makers of constraints by the number of links, branchings or linkages, with the numbers to try.
@@ -71,7 +75,10 @@ def measure(
         timers |= {(links, *key): timer for key, timer in own_timers.items()}
         residuals |= {(links, *key): x for key, x in own_residuals.items()}
         rows[links] = constraints.size
-    times = best_times(timers, settings)
+    own = {key: timer for key, timer in timers.items() if key[1] == LINEAR}
+    longer = replace(settings, match_seconds=_LONGER * settings.match_seconds)
+    others = {key: timer for key, timer in timers.items() if key not in own}
+    times = best_times(own, longer) | best_times(others, settings)
     return [
         {
             "family": family, "links": links, "rows": rows[links],
