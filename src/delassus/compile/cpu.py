@@ -35,7 +35,7 @@ def features() -> str:
 def reads_before_writing() -> bool:
     """Whether an ordinary store reads the line it is for, even one that is then written in full.
 
-    ARM's processors are said to notice when lines are written one after the other, and to leave it.
+    Measured on Intel only; what is not x86 counts as if it did not.
     """
     return "+sse2" in features()
 

@@ -251,17 +251,19 @@ def work_memory(typingctx, array):
 
 
 @intrinsic
-def address_of(typingctx, array):
-    """Where a contiguous array is; 0 stands for one without rows."""
+def address_of(typingctx, memory):
+    """Where work memory is, or a contiguous array; 0 stands for an array without rows."""
 
     def generate(context, builder, sig, args):
+        if isinstance(sig.args[0], WorkMemory):
+            return builder.ptrtoint(args[0], ir.IntType(64))
         array = context.make_array(sig.args[0])(context, builder, args[0])
         rows = builder.extract_value(array.shape, 0)
         address = builder.ptrtoint(array.data, ir.IntType(64))
         nothing = ir.Constant(address.type, 0)
         return builder.select(builder.icmp_signed("==", rows, nothing), nothing, address)
 
-    return types.int64(array), generate
+    return types.int64(memory), generate
 
 
 @intrinsic

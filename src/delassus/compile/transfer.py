@@ -14,7 +14,7 @@ from numba.extending import intrinsic, register_jitable
 
 from .cpu import CACHE_LINE_BYTES
 from .lanes import INDEX, vector_type
-from .memory import state_pointers, width_of
+from .memory import address_of, state_pointers, width_of
 
 
 @intrinsic
@@ -80,16 +80,6 @@ def copy_out(memory, view, count):
 
 
 @intrinsic
-def _address_of(typingctx, memory):
-    """Where work memory starts."""
-
-    def generate(context, builder, sig, args):
-        return builder.ptrtoint(args[0], ir.IntType(64))
-
-    return types.int64(memory), generate
-
-
-@intrinsic
 def _copy_number(typingctx, memory, source, target):
     """Copy a number of the kind that work memory holds between two addresses."""
 
@@ -142,14 +132,14 @@ def stream_out(memory, address, count, item_size):
     size = count * item_size
     lines = (size + item_size) // CACHE_LINE_BYTES - 1  # so many in each state, wherever it starts
     for lane in range(width):
-        source, target = _address_of(memory) + lane * item_size, address + lane * size
+        source, target = address_of(memory) + lane * item_size, address + lane * size
         start = -target % CACHE_LINE_BYTES
         _copy_numbers(memory, source, target, 0, start, item_size)
         stop = start + lines * CACHE_LINE_BYTES
         _copy_numbers(memory, source, target, stop, size, item_size)
     for k in range(lines):
         for lane in range(width):
-            source, target = _address_of(memory) + lane * item_size, address + lane * size
+            source, target = address_of(memory) + lane * item_size, address + lane * size
             at = -target % CACHE_LINE_BYTES + k * CACHE_LINE_BYTES
             _stream_line(memory, source + at * width, target + at)
 
