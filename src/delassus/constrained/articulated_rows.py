@@ -1,9 +1,8 @@
 """What algorithms share that eliminate joints: places of links, rows, and links that carry none.
 
-Links keep the records of the articulated-body algorithm (see `dynamics.aba`); those that carry
-constraints also get the motion that rows read, in the place of inertias that come later. Inertias
-start with the first child that is eliminated. Links that carry no constraint are eliminated before
-all others, and move after them.
+Links keep the records of the articulated-body algorithm (see `dynamics.aba`). Articulated inertias
+start with the first child that is eliminated, once rows have read the motions in their place. Links
+that carry no constraint are eliminated before all others, and move after them.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from ..dynamics.aba import (
     LINK,
     MOTION,
     accelerate,
-    bias_motions,
     pass_forces,
+    put_links,
 )
 from ..dynamics.articulated import articulate, start_inertia
-from ..dynamics.links import MOVING, place_links, start_at_rest
+from ..dynamics.links import start_at_rest
 from ..spatial.vectors import (
     add,
     add_cross,
@@ -28,7 +27,7 @@ from ..spatial.vectors import (
     put3,
     subtract,
 )
-from .elimination import AT_JOINTS, NONE
+from .elimination import NONE, load_place
 from .jacobian import place_world
 from .pieces import CONNECT
 from .rows import (
@@ -44,17 +43,23 @@ from .rows import (
 from .solver import REQUEST, WHOLE
 
 
+def links_work(n: dict[str, int]) -> int:
+    """Memory of links, of their loads, and of degrees of freedom."""
+    return load_place(n["n_links"], n["n_links"]) + n["nv"] * DOF.size
+
+
 @function
-def move_links(model, q, v, work, dofs):
-    """Where links are, and how they move where joints do not accelerate."""
-    rest = (-model.gravity[0], -model.gravity[1], -model.gravity[2])
-    start_at_rest(work, rest)
+def links_end(model):
+    """Where the loads of links end, and degrees of freedom start."""
+    return load_place(len(model.links), len(model.links))
+
+
+@function
+def move_links(model, q, v, external_forces, work, dofs):
+    """Where links are, how they move where joints do not accelerate, and what that takes."""
+    start_at_rest(work, (-model.gravity[0], -model.gravity[1], -model.gravity[2]))
     place_world(work)
-    put3(work, MOTION.omega, (0.0, 0.0, 0.0))
-    put3(work, MOTION.alpha, (0.0, 0.0, 0.0))
-    put3(work, MOTION.a, rest)
-    place_links(model, q, work, LINK.size, dofs, DOF.size)
-    bias_motions(model, v, work)
+    put_links(model, q, v, external_forces, work, dofs)
 
 
 @function
@@ -64,16 +69,14 @@ def put_constraints(model, q, v, rows, whole, target, weights, forces, records, 
     with_error, with_velocity = any_true(kp > 0.0), any_true(kd > 0.0)
     if with_velocity or model.counts[3] > 0:
         put_velocities(model, v, with_velocity, work, dofs)
-    for t in range(len(model.ends)):
-        end = model.ends[t]
-        if end.wrench != AT_JOINTS and not end.is_at_point:
-            put_moving(end.at, work)
     for c in range(len(model.pieces)):
-        piece = model.pieces[c]
-        if piece.kind == CONNECT:
-            put_point(model, piece, q, with_error, with_velocity, work, records)
-        else:
-            put_rows(model, piece, q, v, with_error, work, LINK.size, records)
+        if model.pieces[c].kind == CONNECT:
+            put_point(model, model.pieces[c], q, with_error, with_velocity, work, records)
+    for t in range(len(model.framed)):
+        put_moving(model.framed[t] * LINK.size, work)
+    for c in range(len(model.pieces)):
+        if model.pieces[c].kind != CONNECT:
+            put_rows(model, model.pieces[c], q, v, with_error, work, LINK.size, records)
     for t in range(count_rows(model)):
         at, request = t * ROW.size, t * REQUEST.size
         x = records[at + ROW.drift] - rows[request + REQUEST.desired]
@@ -93,7 +96,7 @@ def put_velocities(model, v, of_all, work, dofs):
         first, u = model.links[i].v, (0.0, 0.0, 0.0)
         for k in range(first, first + 3):
             u = add_scaled(u, v[k], get3(work, dofs + k * DOF.size + DOF.linear))
-        put3(work, i * LINK.size + MOVING.u, u)
+        put3(work, i * LINK.size + MOTION.u, u)
     if of_all:
         for t in range(len(model.steps) - 1, -1, -1):
             put_velocity(model.steps[t], v, work, dofs)
@@ -105,21 +108,18 @@ def put_velocities(model, v, of_all, work, dofs):
 @function
 def put_velocity(step, v, work, dofs):
     """The same of a link, from what carries it, for one degree of freedom between them."""
-    u = get3(work, step.before + MOVING.u)
+    u = get3(work, step.before + MOTION.u)
     u = add_scaled(u, v[step.k], get3(work, dofs + step.dof + DOF.linear))
-    put3(work, step.at + MOVING.u, u)
+    put3(work, step.at + MOTION.u, u)
 
 
 @function
 def put_moving(at, work):
-    """The motion of a link as rows read it: that of the point at the tree's origin."""
+    """Turn the acceleration of a link into that of the point at the tree's origin, for its rows."""
     p, omega = get3(work, at + LINK.p), get3(work, at + MOTION.omega)
-    alpha = get3(work, at + MOTION.alpha)
-    u = add_cross(get3(work, at + MOVING.u), omega, p)
-    a = add_cross(subtract(get3(work, at + MOTION.a), cross(omega, u)), p, alpha)
-    put3(work, at + MOVING.omega, omega)
-    put3(work, at + MOVING.alpha, alpha)
-    put3(work, at + MOVING.a, a)
+    u = add_cross(get3(work, at + MOTION.u), omega, p)
+    a = subtract(get3(work, at + MOTION.a), cross(omega, u))
+    put3(work, at + MOTION.a, add_cross(a, p, get3(work, at + MOTION.alpha)))
 
 
 @function
@@ -146,7 +146,7 @@ def put_point(model, piece, q, with_error, with_velocity, work, records):
 def point_velocity(frame, p, work):
     """The velocity of a frame's origin, which is at p."""
     at = frame.link * LINK.size
-    u = get3(work, at + MOVING.u)
+    u = get3(work, at + MOTION.u)
     if frame.link > 0:
         u = add_cross(u, get3(work, at + MOTION.omega), p)
     return u
@@ -183,8 +183,10 @@ def articulate_others(model, work, dofs):
 
 @function
 def articulate_stretch(model, stretch, work, dofs):
-    """The same of links that follow each other."""
+    """The same of links that follow each other; a leaf starts with its own inertia."""
     for i in range(stretch.last, stretch.first - 1, -1):
+        if not model.links[i].has_children:
+            start_inertia(model.links[i], i * LINK.size, work)
         articulate(model, i, model.is_first[i], work, LINK.size, dofs, DOF.size)
 
 

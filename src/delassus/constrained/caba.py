@@ -20,32 +20,31 @@ Departs from the paper in these ways:
 from __future__ import annotations
 
 from ..compile import clear, function, kernel, part
-from ..dynamics.aba import DOF, LINK, put_rigid_bodies
+from ..dynamics.aba import DOF, LINK
 from ..dynamics.articulated import articulate
-from ..spatial.vectors import add, get3, put3
-from .articulated_rows import eliminate_others, move_links, put_constraints
+from .articulated_rows import eliminate_others, links_end, links_work, move_links, put_constraints
 from .caba_iterations import (
+    carried_end,
+    carried_work,
     clear_world,
     iterate,
-    keep_loose,
-    loose_end,
-    loose_work,
+    keep_carried,
     pass_forces,
     push_free_bodies,
     put_accelerations,
+    put_pulls,
 )
 from .elimination import ArticulatedArrays
 from .free_root import factorize_root
-from .pulls import BLOCK, PULL, articulate_coupled, couple, pull, stiffen
+from .pulls import BLOCK, PULL, articulate_coupled, couple, stiffen
 from .rows import count_rows, rows_end, rows_work
 from .solver import INPUTS, LIMITS, OUTPUTS, WHOLE
 
 
 def elimination_work(n: dict[str, int]) -> int:
     """Memory of links, rows, and all that springs need."""
-    links = n["n_links"] * LINK.size + n["nv"] * (DOF.size + 1)
     ties = n["pulls"] * PULL.size + n["cross_blocks"] * BLOCK
-    return links + rows_work(n) + 5 * n["m"] + loose_work(n) + ties
+    return links_work(n) + n["nv"] + rows_work(n) + 5 * n["m"] + carried_work(n) + ties
 
 
 @kernel(
@@ -58,26 +57,25 @@ def elimination_work(n: dict[str, int]) -> int:
 )
 def caba(model, limits, q, v, tau, rows, whole, external_forces, a, multipliers, info, work):
     """M a + b = tau + J^T multipliers, J a + gamma = a*"""
-    m, dofs = count_rows(model), len(model.links) * LINK.size
+    m, dofs = count_rows(model), links_end(model)
     joints = part(work, dofs + len(model.armature) * DOF.size)
     records = part(joints, len(model.armature))
     target = part(records, rows_end(model))
     r, x = part(target, m), part(target, 2 * m)
     weights, forces = part(target, 3 * m), part(target, 4 * m)
-    loose = part(target, 5 * m)
-    pulls = part(loose, loose_end(model))
+    carried = part(target, 5 * m)
+    pulls = part(carried, carried_end(model))
     blocks = part(pulls, model.counts[1] * PULL.size)
-    move_links(model, q, v, work, dofs)
+    move_links(model, q, v, external_forces, work, dofs)
     put_constraints(model, q, v, rows, whole, target, weights, forces, records, work, dofs)
-    put_rigid_bodies(model, external_forces, work)
     square = 0.0 * whole[WHOLE.tolerance]
     for t in range(m):
         x[t] = weights[t] * target[t] - forces[t]
         r[t] = target[t]
         square = square + target[t] * target[t]
-    eliminate(model, tau, weights, x, loose, pulls, blocks, joints, records, work, dofs)
+    eliminate(model, tau, weights, x, carried, pulls, blocks, joints, records, work, dofs)
     iterate(
-        model, limits[0], tau, whole, square, target, weights, r, x, forces, loose, pulls, joints,
+        model, limits[0], tau, whole, square, target, weights, r, x, forces, carried, pulls, joints,
         records, info, work, dofs,
     )  # fmt: skip
     for t in range(m):
@@ -86,19 +84,18 @@ def caba(model, limits, q, v, tau, rows, whole, external_forces, a, multipliers,
 
 
 @function
-def eliminate(model, tau, weights, tension, loose, pulls, blocks, joints, records, work, dofs):
+def eliminate(model, tau, weights, tension, carried, pulls, blocks, joints, records, work, dofs):
     """Eliminate all joints: first those that no constraint pulls at."""
     eliminate_others(model, tau, work, dofs)
     push_free_bodies(model, tau, work, dofs)
-    keep_loose(model, work, loose)
+    keep_carried(model, work, carried)
     clear(blocks, model.counts[0] * BLOCK)
     for t in range(len(model.couples)):
         couple(model, model.couples[t], weights, blocks, records, work, dofs)
     for t in range(len(model.ends)):
-        end = model.ends[t]
-        stiffen(model, end, weights, records, work, dofs)
-        add_pull(model, end, tension, records, work, dofs)
-    clear_world(work)
+        stiffen(model, model.ends[t], weights, records, work, dofs)
+    clear_world(model, work)
+    put_pulls(model, tension, True, records, work, dofs)
     passed = 0
     for t in range(len(model.stretches)):
         stretch = model.stretches[t]
@@ -112,12 +109,3 @@ def eliminate(model, tau, weights, tension, loose, pulls, blocks, joints, record
                 articulate_coupled(model, turn, model.is_first[i], pulls, blocks, work, dofs)
         pass_forces(model, passed, stretch.steps, tau, True, False, pulls, joints, work, dofs)
         passed = stretch.steps
-
-
-@function
-def add_pull(model, end, x, records, work, dofs):
-    """Add the force of springs at an end, by x each row, to that on its link."""
-    at = end.at
-    n, f = pull(model, end, x, records, work, dofs)
-    put3(work, at + LINK.n, add(get3(work, at + LINK.n), n))
-    put3(work, at + LINK.f, add(get3(work, at + LINK.f), f))

@@ -29,7 +29,7 @@ from ..spatial.vectors import (
     subtract,
 )
 from .articulated_rows import move_others
-from .elimination import NONE
+from .elimination import LOAD, NONE, load_place
 from .free_root import joint_acceleration, joint_force, solve_root
 from .pulls import (
     PULL,
@@ -41,12 +41,11 @@ from .rows import count_rows
 from .solver import INFO, ROUNDING, WHOLE, length
 
 # In the place of a link's articulated inertia, once its joint is eliminated: its acceleration, if
-# that is followed; by how much it changes in an iteration, and the sum of K^T r.
+# that is followed; and by how much it changes in an iteration.
 TOTAL = slots(before=INERTIA.H, alpha=3, a=3)
-CHANGE = slots(before=INERTIA.A, alpha=3, a=3, n=3, f=3)
-# The force of a link's bias motion before any spring; and inertia, of links that carry some without
-# ends. The others have their own, which stays where it is.
-BIAS = slots(n=3, f=3)
+CHANGE = slots(before=INERTIA.A, alpha=3, a=3)
+# The inertia before any spring of links that carry some without ends. The others have their own,
+# which stays where it is.
 CARRIED = slots(H=9, A=6, M=6)
 # J^T r is looked at where r is below so many times what it is to be, or falls by less than this.
 NEAR, SLOW = 10.0, 0.1
@@ -55,21 +54,21 @@ NEAR, SLOW = 10.0, 0.1
 CONTRADICTION, FAR = 1e-9, 1e4
 
 
-def loose_work(n: dict[str, int]) -> int:
-    """Memory of forces and inertias before any spring."""
-    return n["supports"] * BIAS.size + n["carriers"] * CARRIED.size
+def carried_work(n: dict[str, int]) -> int:
+    """Memory of inertias before any spring."""
+    return n["carriers"] * CARRIED.size
 
 
 @function
-def loose_end(model):
+def carried_end(model):
     """Where that memory ends."""
-    return len(model.supports) * BIAS.size + model.counts[2] * CARRIED.size
+    return model.counts[2] * CARRIED.size
 
 
 @function
 def iterate(
-    model, limit, tau, whole, square, target, weights, r, x, forces, loose, pulls, joints, records,
-    info, work, dofs,
+    model, limit, tau, whole, square, target, weights, r, x, forces, carried, pulls, joints,
+    records, info, work, dofs,
 ):  # fmt: skip
     """Add up changes until J^T r is small; states that are done wait for the others.
 
@@ -89,13 +88,11 @@ def iterate(
         is_active = presume(gradient > goal, True)
         own_count = own_count + select(is_active, one, none)
         if count == 1:
-            put_needed_forces(model, loose, work)
-            put_pulls(model, True, LINK.n, x, records, work, dofs)
-            pass_forces(model, 0, len(model.steps), tau, True, True, pulls, joints, work, dofs)
-            move(model, False, pulls, joints, work, dofs)
-            add_motions(model, CHANGE.alpha, r, records, work, dofs)
+            put_needed_forces(model, carried, work)
+            give_way(model, True, tau, r, x, pulls, joints, records, work, dofs)
         else:
-            give_way(model, is_active, tau, weights, r, x, pulls, joints, records, work, dofs)
+            draw_springs(model, is_active, weights, r, x)
+            give_way(model, False, tau, r, x, pulls, joints, records, work, dofs)
         before = residual
         residual = tighten(model, is_active, none, weights, r, x, forces)
         count = count + 1
@@ -121,12 +118,17 @@ def iterate(
 
 
 @function
-def give_way(model, is_active, tau, weights, r, x, pulls, joints, records, work, dofs):
-    """Move links by what springs change if they are drawn by r, and change r by that."""
+def draw_springs(model, is_active, weights, r, x):
+    """By how much the tension of springs changes if they are drawn by r."""
     for t in range(count_rows(model)):
         x[t] = select(is_active, weights[t] * r[t], 0.0 * r[t])
-    put_pulls(model, False, LINK.n, x, records, work, dofs)
-    pass_forces(model, 0, len(model.steps), tau, False, True, pulls, joints, work, dofs)
+
+
+@function
+def give_way(model, is_whole, tau, r, x, pulls, joints, records, work, dofs):
+    """Move links further, as tensions x do, or as all that acts does; and change r by that."""
+    put_pulls(model, x, is_whole, records, work, dofs)
+    pass_forces(model, 0, len(model.steps), tau, is_whole, True, pulls, joints, work, dofs)
     move(model, False, pulls, joints, work, dofs)
     # So r is known to digits that accelerations have not.
     add_motions(model, CHANGE.alpha, r, records, work, dofs)
@@ -152,16 +154,19 @@ def take_back(
     Two more iterations leave nothing else in r.
     """
     for _ in range(2):
-        give_way(model, contradicts, tau, weights, r, x, pulls, joints, records, work, dofs)
+        draw_springs(model, contradicts, weights, r, x)
+        give_way(model, False, tau, r, x, pulls, joints, records, work, dofs)
     for t in range(count_rows(model)):
         y = count * (weights[t] * r[t])
         forces[t] = forces[t] + select(contradicts, y, 0.0 * y)
 
 
 @function
-def clear_world(work):
+def clear_world(model, work):
     """The world does not move, and no force is there."""
-    none = (0.0, 0.0, 0.0)
+    none, load = (0.0, 0.0, 0.0), load_place(len(model.links), 0)
+    put3(work, load + LOAD.n, none)
+    put3(work, load + LOAD.f, none)
     put3(work, MOTION.alpha, none)
     put3(work, MOTION.a, none)
     put3(work, TOTAL.alpha, none)
@@ -170,16 +175,13 @@ def clear_world(work):
     put3(work, LINK.f, none)
     put3(work, CHANGE.alpha, none)
     put3(work, CHANGE.a, none)
-    put3(work, CHANGE.n, none)
-    put3(work, CHANGE.f, none)
 
 
 @function
 def move(model, is_first, pulls, joints, work, dofs):
     """Let links and joints give way to the forces on them, from the world on."""
     for t in range(len(model.free)):
-        i = model.free[t]
-        respond_freely(model.links[i], i * LINK.size, work, dofs)
+        respond_freely(model, model.free[t], work, dofs)
     for t in range(len(model.steps) - 1, -1, -1):
         respond(model, model.steps[t], is_first, pulls, joints, work, dofs)
     for t in range(len(model.followed)):
@@ -212,10 +214,11 @@ def respond(model, step, is_first, pulls, joints, work, dofs):
 
 
 @function
-def respond_freely(link, at, work, dofs):
+def respond_freely(model, i, work, dofs):
     """The acceleration of a free body."""
-    dof = dofs + link.v * DOF.size
-    n, f = get3(work, at + LINK.n), get3(work, at + LINK.f)
+    at, dof = i * LINK.size, dofs + model.links[i].v * DOF.size
+    load = load_place(len(model.links), i)
+    n, f = get3(work, load + LOAD.n), get3(work, load + LOAD.f)
     alpha, linear = solve_root((-n[0], -n[1], -n[2]), (-f[0], -f[1], -f[2]), work, dof)
     put3(work, at + CHANGE.alpha, alpha)
     put3(work, at + CHANGE.a, linear)
@@ -249,28 +252,23 @@ def acceleration_length(model, square, work):
 
 
 @function
-def put_pulls(model, is_added, place, x, records, work, dofs):
-    """Moments and forces of constraints on links, by x each row, at `place` in their records.
+def put_pulls(model, x, is_whole, records, work, dofs):
+    """Loads of links by constraints, x each row; if whole, links have forces of their own too.
 
-    If not added to what is there, links that neighbours push at start without any.
+    Links without constraints that neighbours push at start with these alone.
     """
-    if not is_added:
-        for t in range(len(model.early)):
-            put_zeros(work, model.early[t] * LINK.size + place)
+    for t in range(len(model.early)):
+        i = model.early[t]
+        load = load_place(len(model.links), i)
+        source = (i if is_whole else 0) * LINK.size
+        put3(work, load + LOAD.n, get3(work, source + LINK.n))
+        put3(work, load + LOAD.f, get3(work, source + LINK.f))
     for t in range(len(model.ends)):
         end = model.ends[t]
-        at = end.at + place
-        there = at if is_added else end.add + place
+        more = end.add_with_own if is_whole else end.add
         n, f = pull(model, end, x, records, work, dofs)
-        put3(work, at, add(get3(work, there), n))
-        put3(work, at + 3, add(get3(work, there + 3), f))
-
-
-@function
-def put_zeros(work, at):
-    """No moment and no force."""
-    put3(work, at, (0.0, 0.0, 0.0))
-    put3(work, at + 3, (0.0, 0.0, 0.0))
+        put3(work, end.load + LOAD.n, add(get3(work, more + LOAD.n), n))
+        put3(work, end.load + LOAD.f, add(get3(work, more + LOAD.f), f))
 
 
 @function
@@ -285,27 +283,27 @@ def push_free_bodies(model, tau, work, dofs):
 
 
 @function
-def keep_loose(model, work, loose):
-    """Remember inertias and forces of links as they are without springs."""
+def keep_carried(model, work, carried):
+    """Remember inertias of links as they are without springs, if they are not the links' own."""
     for t in range(len(model.supports)):
         turn = model.supports[t]
-        at, bias = turn.link * LINK.size, t * BIAS.size
-        put3(loose, bias + BIAS.n, get3(work, at + LINK.n))
-        put3(loose, bias + BIAS.f, get3(work, at + LINK.f))
         if turn.carrier != NONE:
-            own = len(model.supports) * BIAS.size + turn.carrier * CARRIED.size
-            put9(loose, own + CARRIED.H, get9(work, at + INERTIA.H))
-            put6(loose, own + CARRIED.A, get6(work, at + INERTIA.A))
-            put6(loose, own + CARRIED.M, get6(work, at + INERTIA.M))
+            at, own = turn.link * LINK.size, turn.carrier * CARRIED.size
+            put9(carried, own + CARRIED.H, get9(work, at + INERTIA.H))
+            put6(carried, own + CARRIED.A, get6(work, at + INERTIA.A))
+            put6(carried, own + CARRIED.M, get6(work, at + INERTIA.M))
 
 
 @function
-def put_needed_forces(model, loose, work):
-    """The forces of the first motion of links, with all that they carry and nothing pulls at."""
+def put_needed_forces(model, carried, work):
+    """Add the forces of a change of links' motion, with all that they carry and nothing pulls at.
+
+    They are added to the links' own, of the motion before it.
+    """
     linear, before = get3(work, CHANGE.a), 0
     for t in range(len(model.supports) - 1, -1, -1):
         turn = model.supports[t]
-        link, at, bias = model.links[turn.link], turn.link * LINK.size, t * BIAS.size
+        link, at = model.links[turn.link], turn.link * LINK.size
         p, alpha = get3(work, at + LINK.p), get3(work, at + CHANGE.alpha)
         # The acceleration of the link's origin: known, if it is that of the one before.
         if link.parent != before or not link.shares_origin:
@@ -315,26 +313,27 @@ def put_needed_forces(model, loose, work):
             inertia, h = get6(work, at + LINK.own_inertia), get3(work, at + LINK.own_h)
             n, f = composite_times(inertia, h, link.mass, alpha, linear)
         else:
-            own = len(model.supports) * BIAS.size + turn.carrier * CARRIED.size
-            A, H = get6(loose, own + CARRIED.A), get9(loose, own + CARRIED.H)
-            n, f = inertia_times(A, H, get6(loose, own + CARRIED.M), alpha, linear)
-        put3(work, at + LINK.n, add_cross(add(n, get3(loose, bias + BIAS.n)), p, f))
-        put3(work, at + LINK.f, add(f, get3(loose, bias + BIAS.f)))
+            own = turn.carrier * CARRIED.size
+            A, H = get6(carried, own + CARRIED.A), get9(carried, own + CARRIED.H)
+            n, f = inertia_times(A, H, get6(carried, own + CARRIED.M), alpha, linear)
+        put3(work, at + LINK.n, add_cross(add(n, get3(work, at + LINK.n)), p, f))
+        put3(work, at + LINK.f, add(f, get3(work, at + LINK.f)))
 
 
 @function
 def pass_forces(model, first, end, tau, is_whole, is_moving, pulls, joints, work, dofs):
-    """What remains of forces on links for what carries them, and for neighbours.
+    """What remains of loads for what carries the links, and for neighbours.
 
-    Steps are a range. If whole, all links have a force, and joints too; these may move already.
+    Steps are a range. If whole, links have forces of their own, and joints too; these may move
+    already.
     """
     for t in range(first, end):
         step = model.steps[t]
         dof = dofs + step.dof
         source, more = step.source, step.add
         if is_whole:
-            source, more = step.at, step.add_to_all
-        n, f = get3(work, source + LINK.n), get3(work, source + LINK.f)
+            source, more = step.source_with_own, step.add_with_own
+        n, f = get3(work, source + LOAD.n), get3(work, source + LOAD.f)
         u = 0.0
         if is_whole:
             u = tau[step.k]
@@ -347,25 +346,25 @@ def pass_forces(model, first, end, tau, is_whole, is_moving, pulls, joints, work
         if step.neighbours > 0:
             u_D = u * work[dof + DOF.D_inverse]
             push_neighbours(model, step, step.nth, u_D, pulls, work)
-        put3(work, step.to + LINK.n, add(n, get3(work, more + LINK.n)))
-        put3(work, step.to + LINK.f, add(f, get3(work, more + LINK.f)))
+        put3(work, step.to + LOAD.n, add(n, get3(work, more + LOAD.n)))
+        put3(work, step.to + LOAD.f, add(f, get3(work, more + LOAD.f)))
 
 
 @function
 def gradient_length(model, r, square, records, work, dofs):
     """The length of J^T r."""
-    put_pulls(model, False, CHANGE.n, r, records, work, dofs)
+    put_pulls(model, r, False, records, work, dofs)
     for t in range(len(model.steps)):
         step = model.steps[t]
         dof = dofs + step.dof
-        n, f = get3(work, step.source + CHANGE.n), get3(work, step.source + CHANGE.f)
+        n, f = get3(work, step.source + LOAD.n), get3(work, step.source + LOAD.f)
         x = dot(get3(work, dof + DOF.angular), n) + dot(get3(work, dof + DOF.linear), f)
         square = square + x * x
-        put3(work, step.to + CHANGE.n, add(n, get3(work, step.add + CHANGE.n)))
-        put3(work, step.to + CHANGE.f, add(f, get3(work, step.add + CHANGE.f)))
+        put3(work, step.to + LOAD.n, add(n, get3(work, step.add + LOAD.n)))
+        put3(work, step.to + LOAD.f, add(f, get3(work, step.add + LOAD.f)))
     for t in range(len(model.free)):
-        at = model.free[t] * LINK.size
-        n, f = get3(work, at + CHANGE.n), get3(work, at + CHANGE.f)
+        load = load_place(len(model.links), model.free[t])
+        n, f = get3(work, load + LOAD.n), get3(work, load + LOAD.f)
         square = square + (dot(n, n) + dot(f, f))
     return sqrt(square)
 

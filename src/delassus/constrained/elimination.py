@@ -14,13 +14,15 @@ from __future__ import annotations
 
 import heapq
 from collections import namedtuple
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from ..compile import function, slots
 from ..dynamics.aba import DOF, LINK
-from ..dynamics.links import floats
+from ..dynamics.links import AT_ONCE, floats
 from ..model.packed import INDEX, index_record
 from .packed import DIMENSIONS, ROW_FIELDS, Paths, row_types
 from .pieces import CONNECT, COUPLING
@@ -32,24 +34,28 @@ STRETCH = index_record("last", "first", "turn", "steps")
 # A link whose joint is eliminated: whether it is a free body in the world that nothing is coupled
 # with, which of those it is that carry links without ends (or NONE), and what it is coupled with.
 TURN = index_record("link", "is_free", "carrier", "first_neighbour", "neighbours")
+# The moment and force that reach a link from ends and from what it carries. Loads stand behind the
+# records of links.
+LOAD = slots(n=3, f=3)
 # A degree of freedom of such a link, but for a free body's, as an iteration meets it: its number k,
 # the how manieth of the joint's it is, and what its link is coupled with. The rest are places in
-# work memory: its record; the records of links whose motion it starts from and gives; those whose
-# force it takes, and adds its own to, for the place that it goes to. The world's record is zero,
-# for what is the first to come there. Where all links have a force to start with, there is another
-# to add to.
+# work memory: its record; the records of links whose motion it starts from and gives; the load that
+# it takes, the one that it adds to what it hands on, and where that goes. The world's load is zero,
+# for what is the first to come to a place. If links have forces of their own, the first adds that:
+# then these are the places of what it takes and adds.
 STEP = index_record(
     "k", "nth", "first_neighbour", "neighbours", "dof", "before", "at", "source", "add", "to",
-    "add_to_all",
+    "source_with_own", "add_with_own",
 )  # fmt: skip
 # Where a piece pulls. At frames: the link, where the wrench is in a row's record, and its sign. At
 # joints, AT_JOINTS: by some entries. Ends of a piece follow each other. Rows start from one and are
-# so many. Places in work memory: the record of the link; the one that this end's pull is added to,
-# which is the world's for the first end at a link; and in that of rows, the first row's wrench. The
-# first few rows may push, the others only turn; those at a point push along the world's axes.
+# so many. Places in work memory: the record of the link; its load; the one that this end's pull is
+# added to, which is the world's for the first end at a link, or the link's own force, if it has
+# one; and in that of rows, the first row's wrench. The first few rows may push, the others only
+# turn; those at a point push along the world's axes.
 END = index_record(
-    "link", "piece", "wrench", "sign", "row", "count", "pushes", "is_at_point", "at", "add",
-    "place", "first_entry", "entry_count",
+    "link", "piece", "wrench", "sign", "row", "count", "pushes", "is_at_point", "at", "load",
+    "add", "add_with_own", "place", "first_entry", "entry_count",
 )  # fmt: skip
 AT_JOINTS = -1
 # The pull of a joint coordinate at the joint's own link, or at its parent with the opposite sign.
@@ -61,14 +67,12 @@ COUPLE = index_record("end", "other", "block")
 # joint's degrees of freedom at it are kept, and the blocks with all neighbours that come after it.
 NEIGHBOUR = index_record("link", "block", "to_block", "is_turned", "pull", "first_block", "others")
 IS_PARENT, NONE = -1, -2
-# Links that a stretch has at most: so many stay in the inner caches.
-_AT_ONCE = 64
 # How many steps before it a link is best not among the children of.
 _APART = 3
 
 
 _FIELDS = ("others", "stretches", "supports", "is_first", "ends", "piece_ends", "entries")
-_FIELDS = (*_FIELDS, "couples", "steps", "drifting", "free", "early", "followed", "bare")
+_FIELDS = (*_FIELDS, "couples", "steps", "drifting", "free", "early", "followed", "bare", "framed")
 _FIELDS = (*_FIELDS, "neighbours", "fill", "counts")
 
 
@@ -81,8 +85,9 @@ class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))
     `drifting` are those that carry pieces whose drift takes velocities of points.
     `piece_ends` is where the ends of a piece start. `early` are links without ends that are
     neighbours of one. `followed` are links whose motion is asked for: those with ends, those that
-    carry `others`, and free bodies. `bare` are links with ends that carry others with ends only:
-    they have no inertia when `others` are eliminated. `fill` holds the numbers of blocks that a
+    carry `others`, and free bodies. `bare` are links with ends that carry none of `others`: they
+    have no inertia when these are eliminated. `framed` are links with ends at frames whose rows
+    take the motion at the tree's origin. `fill` holds the numbers of blocks that a
     neighbour shares with those after it. `counts` is how many blocks there are, pulls, supports
     that carry `others`, and pieces whose drift takes velocities of points.
     """
@@ -94,7 +99,7 @@ class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
         own = (STRETCH, STRETCH, TURN, INDEX, END, INDEX, ENTRY, COUPLE, STEP)
-        return (*row_types(real), *own, *[INDEX] * 5, NEIGHBOUR, INDEX, INDEX)
+        return (*row_types(real), *own, *[INDEX] * 6, NEIGHBOUR, INDEX, INDEX)
 
 
 class Elimination(NamedTuple):
@@ -165,7 +170,8 @@ def eliminate(found: Paths) -> Elimination:
     steps = _steps(links, _apart(links["parent"], turns), pulled, early)
     link_of = np.repeat(np.arange(len(links)), links["nv"])
     drifts = [_takes_velocities(piece) for piece in found.records]
-    drifting = _carrying(links["parent"], {end[0] for end in ends if drifts[end[1]]})
+    framed = {end[0] for end in ends if drifts[end[1]]}
+    drifting = _carrying(links["parent"], framed)
     arrays = (
         np.array([(*stretch, 0) for stretch in _stretches(order[:split])], STRETCH),
         np.array(_with_steps(_stretches(order[split:]), links, steps), STRETCH),
@@ -180,7 +186,8 @@ def eliminate(found: Paths) -> Elimination:
         np.array(free, INDEX),
         np.array(sorted(early - pulled), INDEX),
         np.array(sorted(carriers.union(pulled, free)), INDEX),
-        np.array([i for i in sorted(pulled - carriers) if links[i]["has_children"]], INDEX),
+        np.array(sorted(pulled - carriers), INDEX),
+        np.array(sorted(framed), INDEX),
         np.array(neighbour_records, NEIGHBOUR),
         np.array(fill, INDEX),
         np.array([len(blocks), pulls, len(carriers), sum(drifts)], INDEX),
@@ -194,7 +201,7 @@ def _stretches(order: list[int]) -> list[tuple[int, int, int]]:
     """Parts of an order, not too long, in which each link is the one before the last one's."""
     starts: list[int] = []
     for t, i in enumerate(order):
-        if t == 0 or order[t - 1] != i + 1 or t == starts[-1] + _AT_ONCE:
+        if t == 0 or order[t - 1] != i + 1 or t == starts[-1] + AT_ONCE:
             starts.append(t)
     return [(order[a], order[b - 1], a) for a, b in pairwise([*starts, len(order)])]
 
@@ -258,23 +265,35 @@ def _apart(parents: np.ndarray, turns: list[tuple]) -> list[tuple]:
 
 def _steps(links: np.ndarray, turns: list, pulled: set[int], early: set[int]) -> list[tuple]:
     """Degrees of freedom as iterations meet them."""
-    steps, reached = [], pulled | early
+    steps, reached, load = [], pulled | early, partial(load_place, len(links))
     for i, is_free, _, *near in turns:
         parent, v, nv = (int(links[i][name]) for name in ("parent", "v", "nv"))
         if is_free:
             continue
         for k in range(v + nv - 1, v - 1, -1):
-            is_end = k == v + nv - 1
-            source = i if i in reached or not is_end else 0
+            has_load = i in reached or k < v + nv - 1
             before, to = (parent, parent) if k == v else (i, i)
             if to == 0:
                 to = i  # where nobody looks
-            add = to if k == v and parent in reached else 0
-            add_to_all = to if k == v and parent > 0 else 0
-            places = (before, i, source, add, to, add_to_all)
-            steps.append((k, k - v, *near, k * DOF.size, *(place * LINK.size for place in places)))
+            is_next = k == v and parent in reached
+            source, add = load(i if has_load else 0), load(to if is_next else 0)
+            source_with_own = source if has_load else _own_force(i)
+            add_with_own = add if is_next else _own_force(parent if k == v else 0)
+            places = (before * LINK.size, i * LINK.size, source, add, load(to))
+            steps.append((k, k - v, *near, k * DOF.size, *places, source_with_own, add_with_own))
         reached.add(parent)
     return steps
+
+
+@function
+def load_place(n_links, i):
+    """Where the load of link i is, of so many."""
+    return n_links * LINK.size + i * LOAD.size
+
+
+def _own_force(i: int) -> int:
+    """Where a link's own moment and force are."""
+    return i * LINK.size + LINK.n
 
 
 def find_ends(found: Paths) -> tuple[list, list]:
@@ -287,10 +306,11 @@ def find_ends(found: Paths) -> tuple[list, list]:
         """An end at a link, unless that is the world."""
         if link > 0:
             row, *rest = (int(found.records[c][name]) for name in ("row", "count", "pushes"))
-            at, place = link * LINK.size, row * ROW.size + wrench
-            add = at if link in pulled else 0
             is_at_point = found.records[c]["kind"] == CONNECT
-            ends.append((link, c, wrench, sign, row, *rest, is_at_point, at, add, place, *entries))
+            load, of_world = load_place(len(links), link), load_place(len(links), 0)
+            adds = (load, load) if link in pulled else (of_world, _own_force(link))
+            places = (link * LINK.size, load, *adds, row * ROW.size + wrench)
+            ends.append((link, c, wrench, sign, row, *rest, is_at_point, *places, *entries))
             pulled.add(link)
 
     for c, piece in enumerate(found.records):

@@ -31,19 +31,24 @@ from ..dynamics.aba import (
     MOTION,
     accelerate,
     pass_forces,
-    put_rigid_bodies,
 )
 from ..dynamics.articulated import articulate
 from ..dynamics.links import floats
 from ..spatial.vectors import add_scaled, get3, put3, scale, subtract
-from .articulated_rows import eliminate_others, move_links, move_others, put_constraints
-from .caba import add_pull
+from .articulated_rows import (
+    eliminate_others,
+    links_end,
+    links_work,
+    move_links,
+    move_others,
+    put_constraints,
+)
 from .caba_iterations import NEAR, SLOW, clear_world, gradient_length, put_residuals
 from .free_root import factorize_root, joint_acceleration, joint_force
 from .kkt import MARGIN, add_to_delassus, extents, factorize_dense, panel_row, solve_dense
 from .open_trees import OpenArrays
 from .prox_ltl import TURNS, put_multipliers, put_requests, take_back
-from .pulls import frame_wrench
+from .pulls import add_pull, frame_wrench
 from .rows import count_rows, rows_end, rows_work
 from .solver import INFO, INPUTS, LIMITS, OUTPUTS, ROUNDING, WHOLE, length
 
@@ -51,9 +56,8 @@ from .solver import INFO, INPUTS, LIMITS, OUTPUTS, ROUNDING, WHOLE, length
 def dual_work(n: dict[str, int]) -> int:
     """Memory of links, rows, and of the dual problem."""
     nv, blocks = n["nv"], n["blocks"]
-    links = n["n_links"] * LINK.size + nv * DOF.size
     dual = n["panels"] + nv + blocks * (blocks + MARGIN) + 6 * blocks
-    return links + rows_work(n) + 4 * n["m"] + dual
+    return links_work(n) + rows_work(n) + 4 * n["m"] + dual
 
 
 @function
@@ -61,7 +65,7 @@ def dual_memory(model, work):
     """Where things stand: four numbers a row, Y, 1 / D, L, 1 / D_L, and what is free behind."""
     nv = len(model.armature)
     blocks, panels = extents(model)
-    records = part(work, len(model.links) * LINK.size + nv * DOF.size)
+    records = part(work, links_end(model) + nv * DOF.size)
     of_rows = part(records, rows_end(model))
     Y = part(of_rows, 4 * count_rows(model))
     D = part(Y, panels)
@@ -80,7 +84,7 @@ def dual_memory(model, work):
 )
 def prox_pv(model, limits, q, v, tau, rows, whole, external_forces, a, multipliers, info, work):
     """M a + b = tau + J^T multipliers, J a + gamma = a*"""
-    m, dofs = count_rows(model), len(model.links) * LINK.size
+    m, dofs = count_rows(model), links_end(model)
     blocks, _ = extents(model)
     records, of_rows, Y, D, L, D_L, rest = dual_memory(model, work)
     target, y = of_rows, part(of_rows, m)
@@ -126,7 +130,7 @@ def prox_pv(model, limits, q, v, tau, rows, whole, external_forces, a, multiplie
 )
 def pv(model, limits, q, v, tau, rows, whole, external_forces, a, multipliers, info, work):
     """M a + b = tau + J^T multipliers, J a + gamma = a*, for independent rows: L x = -r"""
-    m, dofs = count_rows(model), len(model.links) * LINK.size
+    m, dofs = count_rows(model), links_end(model)
     blocks, _ = extents(model)
     records, of_rows, Y, D, L, D_L, rest = dual_memory(model, work)
     target, y = of_rows, part(of_rows, m)
@@ -161,9 +165,8 @@ def eliminate(model, q, v, tau, rows, whole, external_forces, of_rows, records, 
     """All joints, under the forces that multipliers start from; and gamma - a* first of rows."""
     m = count_rows(model)
     weights, forces, x = part(of_rows, m), part(of_rows, 2 * m), part(of_rows, 3 * m)
-    move_links(model, q, v, work, dofs)
+    move_links(model, q, v, external_forces, work, dofs)
     put_constraints(model, q, v, rows, whole, of_rows, weights, forces, records, work, dofs)
-    put_rigid_bodies(model, external_forces, work)
     for t in range(m):
         x[t] = -forces[t]
     for t in range(len(model.ends)):
@@ -177,7 +180,7 @@ def eliminate(model, q, v, tau, rows, whole, external_forces, of_rows, records, 
             else:
                 articulate(model, i, model.is_first[i], work, LINK.size, dofs, DOF.size)
                 pass_forces(model, i, i, tau, work, dofs)
-    clear_world(work)
+    clear_world(model, work)
 
 
 @function
@@ -314,8 +317,8 @@ def put_padded(model, x, padded):
 
 @function
 def iterate(
-    model, limit, gradient, goal, whole, damping, L, D_L, r, x, y, correction, info, records, work,
-    dofs,
+    model, limit, gradient, goal, whole, damping, L, D_L, r, x, y, correction, info, records,
+    work, dofs,
 ):  # fmt: skip
     """Add up corrections until J^T r is small; states that are done wait for the others."""
     blocks, _ = extents(model)

@@ -29,7 +29,7 @@ from ..spatial.vectors import (
     scale,
     subtract,
 )
-from .elimination import AT_JOINTS, IS_PARENT
+from .elimination import AT_JOINTS, IS_PARENT, LOAD, load_place
 from .pieces import COUPLING
 from .rows import ROW, piece_registers
 
@@ -111,6 +111,15 @@ def pull(model, end, x, rows, work, dofs):
             n = add_scaled(n, x[end.row + r], n_row)
             f = add_scaled(f, x[end.row + r], f_row)
     return n, f
+
+
+@function
+def add_pull(model, end, x, rows, work, dofs):
+    """Add the pull of an end to the force on its link."""
+    at = end.at
+    n, f = pull(model, end, x, rows, work, dofs)
+    put3(work, at + LINK.n, add(get3(work, at + LINK.n), n))
+    put3(work, at + LINK.f, add(get3(work, at + LINK.f), f))
 
 
 @function
@@ -264,10 +273,10 @@ def push_neighbours(model, turn, step, u_D, pulls, work):
     """What remains for the neighbours of the force on a joint that gives way."""
     for t in range(turn.first_neighbour, turn.first_neighbour + turn.neighbours):
         near = model.neighbours[t]
-        at, pull = near.link * LINK.size, (near.pull + step) * PULL.size
+        at, pull = load_place(len(model.links), near.link), (near.pull + step) * PULL.size
         n, f = get3(pulls, pull + PULL.n), get3(pulls, pull + PULL.f)
-        put3(work, at + LINK.n, add_scaled(get3(work, at + LINK.n), u_D, n))
-        put3(work, at + LINK.f, add_scaled(get3(work, at + LINK.f), u_D, f))
+        put3(work, at + LOAD.n, add_scaled(get3(work, at + LOAD.n), u_D, n))
+        put3(work, at + LOAD.f, add_scaled(get3(work, at + LOAD.f), u_D, f))
 
 
 @function

@@ -40,7 +40,7 @@ from ..compile import (
     slots,
     sqrt,
 )
-from ..dynamics.aba import DOF, LINK, put_rigid_bodies
+from ..dynamics.aba import DOF, LINK
 from ..dynamics.articulated import (
     INERTIA,
     move_inertia,
@@ -64,6 +64,8 @@ from ..spatial.vectors import (
 )
 from .articulated_rows import (
     eliminate_others,
+    links_end,
+    links_work,
     move_links,
     move_others,
     put_constraints,
@@ -73,18 +75,18 @@ from .caba_iterations import (
     CHANGE,
     TOTAL,
     acceleration_length,
+    carried_end,
+    carried_work,
     clear_world,
     gradient_length,
-    keep_loose,
-    loose_end,
-    loose_work,
+    keep_carried,
     put_motions,
     put_needed_forces,
-    put_pulls,
     put_residuals,
 )
+from .elimination import LOAD, load_place
 from .open_trees import MOST_ROWS, EarlyArrays
-from .pulls import frame_wrench, subtract_cross
+from .pulls import add_pull, frame_wrench, subtract_cross
 from .reflections import (
     STACKED,
     choose,
@@ -110,8 +112,8 @@ FINE, TURNS, ROUGH = 500.0, 4, 5e5
 
 def early_work(n: dict[str, int]) -> int:
     """Memory of links, rows, stacks of rows and reflections."""
-    links = n["n_links"] * LINK.size + loose_work(n)
-    joints = n["nv"] * (DOF.size + MEETING.size)
+    links = links_work(n) + n["supports"] * LOAD.size + carried_work(n)
+    joints = n["nv"] * MEETING.size
     stacks = n["stack_rows"] * (STACKED.size + 2) + n["reflections"]
     return links + joints + rows_work(n) + 5 * n["m"] + stacks
 
@@ -126,24 +128,25 @@ def early_work(n: dict[str, int]) -> int:
 )
 def pv_early(model, limits, q, v, tau, rows, whole, external_forces, a, multipliers, info, work):
     """M a + b = tau + J^T multipliers, J a + gamma = a*, for independent rows"""
-    m, dofs = count_rows(model), len(model.links) * LINK.size
+    m, dofs = count_rows(model), links_end(model)
     joints = part(work, dofs + len(model.armature) * DOF.size)
     records = part(joints, len(model.armature) * MEETING.size)
     target = part(records, rows_end(model))
     weights, forces = part(target, m), part(target, 2 * m)
     r, x = part(target, 3 * m), part(target, 4 * m)
-    loose = part(target, 5 * m)
-    stack = part(loose, loose_end(model))
+    biases = part(target, 5 * m)
+    carried = part(biases, len(model.supports) * LOAD.size)
+    stack = part(carried, carried_end(model))
     targets = part(stack, model.stack_sizes[0] * STACKED.size)
     turned = part(targets, model.stack_sizes[0])
     reflections = part(turned, model.stack_sizes[0])
     none = 0.0 * whole[WHOLE.tolerance]
-    move_links(model, q, v, work, dofs)
+    move_links(model, q, v, external_forces, work, dofs)
     put_constraints(model, q, v, rows, whole, target, weights, forces, records, work, dofs)
-    put_rigid_bodies(model, external_forces, work)
     eliminate_others(model, tau, work, dofs)
     start_supports(model, work)
-    keep_loose(model, work, loose)
+    keep_carried(model, work, carried)
+    keep_biases(model, biases, work)
     eliminate(model, none, joints, stack, reflections, records, work, dofs)
     start_still(model, none, target, a, forces, r, work)
     start = missing_length(model, tau, a, none, work, dofs)
@@ -156,7 +159,7 @@ def pv_early(model, limits, q, v, tau, rows, whole, external_forces, a, multipli
             respond(model, none, a, joints, turned, reflections, work, dofs)
             add_multipliers(model, none, forces, turned, reflections)
             put_residuals(model, TOTAL.alpha, target, r, records, work, dofs)
-            put_missing_forces(model, loose, forces, x, records, work, dofs)
+            put_missing_forces(model, biases, carried, forces, x, records, work, dofs)
             missing = missing_length(model, tau, a, none, work, dofs)
             unit = rounding(none) * (start + length(m, forces, whole))
             is_active = presume(missing > FINE * unit, False)
@@ -275,7 +278,7 @@ def pass_inertia(at, to, work):
 @function
 def start_still(model, none, target, a, forces, r, work):
     """No joint accelerates and no row pulls: the world moves no link, and r = gamma - a*."""
-    clear_world(work)
+    clear_world(model, work)
     for t in range(len(model.supports)):
         i = model.supports[t].link
         put3(work, i * LINK.size + TOTAL.alpha, (0.0, 0.0, 0.0))
@@ -288,38 +291,52 @@ def start_still(model, none, target, a, forces, r, work):
 
 
 @function
-def put_missing_forces(model, loose, forces, x, records, work, dofs):
+def keep_biases(model, biases, work):
+    """Remember the forces that links need for their bias motions."""
+    for t in range(len(model.supports)):
+        at, bias = model.supports[t].link * LINK.size, t * LOAD.size
+        put3(biases, bias + LOAD.n, get3(work, at + LINK.n))
+        put3(biases, bias + LOAD.f, get3(work, at + LINK.f))
+
+
+@function
+def put_missing_forces(model, biases, carried, forces, x, records, work, dofs):
     """What the motion of links takes, less what rows pull."""
     for t in range(len(model.supports)):
-        at = model.supports[t].link * LINK.size
+        at, bias = model.supports[t].link * LINK.size, t * LOAD.size
+        put3(work, at + LINK.n, get3(biases, bias + LOAD.n))
+        put3(work, at + LINK.f, get3(biases, bias + LOAD.f))
         put3(work, at + CHANGE.alpha, get3(work, at + TOTAL.alpha))
         put3(work, at + CHANGE.a, get3(work, at + TOTAL.a))
-    put_needed_forces(model, loose, work)
+    put_needed_forces(model, carried, work)
     for t in range(count_rows(model)):
         x[t] = -forces[t]
-    put_pulls(model, True, LINK.n, x, records, work, dofs)
+    for t in range(len(model.ends)):
+        add_pull(model, model.ends[t], x, records, work, dofs)
 
 
 @function
 def missing_length(model, tau, a, square, work, dofs):
     """The length of what the forces on links leave of those along joints."""
     for t in range(len(model.supports)):
-        at = model.supports[t].link * LINK.size
-        put3(work, at + CHANGE.n, get3(work, at + LINK.n))
-        put3(work, at + CHANGE.f, get3(work, at + LINK.f))
+        i = model.supports[t].link
+        at, load = i * LINK.size, load_place(len(model.links), i)
+        put3(work, load + LOAD.n, get3(work, at + LINK.n))
+        put3(work, load + LOAD.f, get3(work, at + LINK.f))
     for t in range(len(model.supports)):
         i = model.supports[t].link
         link = model.links[i]
-        at, parent = i * LINK.size, link.parent * LINK.size
-        n, f = get3(work, at + CHANGE.n), get3(work, at + CHANGE.f)
+        load = load_place(len(model.links), i)
+        parent = load_place(len(model.links), link.parent)
+        n, f = get3(work, load + LOAD.n), get3(work, load + LOAD.f)
         for k in range(link.v, link.v + link.nv):
             dof = dofs + k * DOF.size
             x = tau[k] - model.armature[k] * a[k] - dot(get3(work, dof + DOF.angular), n)
             x = x - dot(get3(work, dof + DOF.linear), f)
             square = square + x * x
         if link.parent > 0:
-            put3(work, parent + CHANGE.n, add(get3(work, parent + CHANGE.n), n))
-            put3(work, parent + CHANGE.f, add(get3(work, parent + CHANGE.f), f))
+            put3(work, parent + LOAD.n, add(get3(work, parent + LOAD.n), n))
+            put3(work, parent + LOAD.f, add(get3(work, parent + LOAD.f), f))
     return sqrt(square)
 
 

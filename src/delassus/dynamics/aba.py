@@ -30,15 +30,16 @@ from ..spatial.vectors import (
     subtract,
     symmetric_times,
 )
-from .articulated import articulate, put_rigid_body
+from .articulated import articulate_range, put_rigid_body
 from .joints import joint_motion
-from .links import external_wrench, place_links
+from .links import AT_ONCE, external_wrench, place_range, put_sines
 
 # A link's work memory: placement and articulated inertia; force f and moment n of the bias motion.
 LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3, n=3, f=3)
-# The bias motion, with zero joint acceleration, stands where the link's own inertia comes after it;
-# the accelerations of the last sweep stand there again.
-MOTION = slots(before=LINK.own_inertia, omega=3, alpha=3, a=3)
+# The bias motion of a link's origin, with zero joint acceleration, stands where the articulated
+# inertia comes after it; the accelerations of the last sweep stand there again. The place of the
+# linear velocity u is for those who ask for it.
+MOTION = slots(before=LINK.A, omega=3, u=3, alpha=3, a=3)
 # A degree of freedom's: projections of the articulated inertia, and u = tau - S^T (n, f).
 DOF = slots(angular=3, linear=3, G_angular=3, G_linear=3, D_inverse=1, u=1)
 
@@ -58,26 +59,38 @@ def aba(model, q, v, tau, external_forces, a, work):
     put3(work, MOTION.omega, (0.0, 0.0, 0.0))
     put3(work, MOTION.alpha, (0.0, 0.0, 0.0))
     put3(work, MOTION.a, (-model.gravity[0], -model.gravity[1], -model.gravity[2]))
-    place_links(model, q, work, LINK.size, dofs, DOF.size)
-    bias_motions(model, v, work)
-    put_rigid_bodies(model, external_forces, work)
-    for i in range(n - 1, 0, -1):
-        articulate(model, i, model.links[i].is_last_child, work, LINK.size, dofs, DOF.size)
-    pass_forces(model, 1, n - 1, tau, work, dofs)
+    put_links(model, q, v, external_forces, work, dofs)
+    for end in range(n, 1, -AT_ONCE):
+        first = max(end - AT_ONCE, 1)
+        articulate_range(model, first, end, work, LINK.size, dofs, DOF.size)
+        pass_forces(model, first, end - 1, tau, work, dofs)
     put3(work, MOTION.alpha, (0.0, 0.0, 0.0))
     put3(work, MOTION.a, (0.0, 0.0, 0.0))
     accelerate(model, 1, n - 1, a, work, dofs)
 
 
 @function
-def bias_motions(model, v, work):
-    """Velocities of all links, and their accelerations with zero joint acceleration.
+def put_links(model, q, v, external_forces, work, dofs):
+    """Placements, bias motions and inertias of all links, some at a time."""
+    n = len(model.links)
+    put_sines(model, q, work, dofs, DOF.size)
+    for first in range(1, n, AT_ONCE):
+        end = min(first + AT_ONCE, n)
+        place_range(model, first, end, q, work, LINK.size, dofs, DOF.size)
+        put_bias_motions(model, first, end, v, work)
+        put_rigid_bodies(model, first, end, external_forces, work)
+
+
+@function
+def put_bias_motions(model, first, end, v, work):
+    """Velocities of a range of links, and their accelerations with zero joint acceleration.
 
     What a link has from the one before it, most often its parent, is at hand.
     """
-    p, omega = get3(work, LINK.p), get3(work, MOTION.omega)
-    alpha, a = get3(work, MOTION.alpha), get3(work, MOTION.a)
-    for i in range(1, len(model.links)):
+    before = (first - 1) * LINK.size
+    p, omega = get3(work, before + LINK.p), get3(work, before + MOTION.omega)
+    alpha, a = get3(work, before + MOTION.alpha), get3(work, before + MOTION.a)
+    for i in range(first, end):
         link, at = model.links[i], i * LINK.size
         if link.parent != i - 1:
             parent = link.parent * LINK.size
@@ -116,13 +129,13 @@ def add_joint_motion(link, omega, alpha, a, v, work, at):
 
 
 @function
-def put_rigid_bodies(model, external_forces, work):
-    """Inertias of all links, and the forces of their bias motions less external ones."""
+def put_rigid_bodies(model, first, end, external_forces, work):
+    """Inertias of a range of links, and the forces of their bias motions less external ones."""
     if present(external_forces):
-        for i in range(1, len(model.links)):
+        for i in range(first, end):
             pushed_rigid_body(model.links[i], model.solids[i], i, external_forces, work)
     else:
-        for i in range(1, len(model.links)):
+        for i in range(first, end):
             rigid_body(model.links[i], i, work)
 
 

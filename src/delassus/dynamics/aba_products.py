@@ -22,7 +22,7 @@ from ..model.model import Model
 from ..model.packed import ModelArrays
 from ..spatial.vectors import put3
 from .aba import DOF, LINK, MOTION, aba, accelerate, pass_forces
-from .articulated import articulate, put_rigid_body
+from .articulated import articulate_range, put_rigid_body
 from .links import place_links
 from .rnea_products import rnea_jvp, rnea_vjp
 
@@ -93,8 +93,7 @@ def inverse_mass_product(model, q, x, product, work):
     for i in range(1, n):
         put_rigid_body(model.links[i], i * LINK.size, work)
     start_without_force(model, work)
-    for i in range(n - 1, 0, -1):
-        articulate(model, i, model.links[i].is_last_child, work, LINK.size, dofs, DOF.size)
+    articulate_range(model, 1, n, work, LINK.size, dofs, DOF.size)
     pass_forces(model, 1, n - 1, x, work, dofs)
     accelerate_from_rest(model, product, work)
 

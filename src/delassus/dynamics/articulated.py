@@ -44,17 +44,12 @@ DOF = slots(angular=3, linear=3, G_angular=3, G_linear=3, D_inverse=1)
 
 @function
 def put_rigid_body(link, at, work):
-    """Store and return the link's own inertia and first moment; a leaf's is the articulated one.
-
-    The other links get theirs from their last child, the first that the backward sweep meets.
-    """
+    """Store and return the link's own inertia and first moment."""
     R = get9(work, at + LINK.R)
     inertia = rotate_factored(R, link.inertia_factor)
     h = rotate(R, get3(link.moment, 0))
     put6(work, at + LINK.own_inertia, inertia)
     put3(work, at + LINK.own_h, h)
-    if not link.has_children:
-        start_inertia(link, at, work)
     return inertia, h
 
 
@@ -65,6 +60,19 @@ def start_inertia(link, at, work):
     put6(work, at + LINK.A, get6(work, at + LINK.own_inertia))
     put9(work, at + INERTIA.H, (0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0))
     put6(work, at + LINK.M, (m, 0.0, 0.0, m, 0.0, m))
+
+
+@function
+def articulate_range(model, first, end, work, size, dofs, dof_size):
+    """The articulated inertias of a range of links, from the last one back.
+
+    A leaf's is its own. The others start from what the last of their children gives them.
+    """
+    for i in range(end - 1, first - 1, -1):
+        link = model.links[i]
+        if not link.has_children:
+            start_inertia(link, i * size, work)
+        articulate(model, i, link.is_last_child, work, size, dofs, dof_size)
 
 
 @function

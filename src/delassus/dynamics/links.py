@@ -35,18 +35,22 @@ SUBSPACE = slots(angular=3, linear=3)
 # After the placement, where links move: velocity (omega, u) and acceleration (alpha, a) of the
 # point of the link that is at the tree's origin.
 MOVING = slots(before=PLACEMENT.size, omega=3, u=3, alpha=3, a=3)
+# Sweeps that follow each other take so many links at a time: their records stay in the innermost
+# cache from one sweep to the next.
+AT_ONCE = 16
 
 
 @function
 def place_links(model, q, work, size, dofs, dof_size):
-    """Placements of all links, and motion subspaces of their joints from `dofs` on.
+    """Placements of all links, and motion subspaces of their joints from `dofs` on."""
+    put_sines(model, q, work, dofs, dof_size)
+    place_range(model, 1, len(model.links), q, work, size, dofs, dof_size)
 
-    Sines and cosines come first, as they need not wait for each other: they stand where the
-    subspace of their joint is to be.
-    """
-    if len(model.angles) > 0:
-        put_sines(model, q, work, dofs, dof_size)
-    for i in range(1, len(model.links)):
+
+@function
+def place_range(model, first, end, q, work, size, dofs, dof_size):
+    """The same of links from the first to the one before the end, once sines are there."""
+    for i in range(first, end):
         link = model.links[i]
         at = dofs + link.v * dof_size
         R, p = place_link(link, i, q, work[at], work[at + 1], work, size)
@@ -55,8 +59,15 @@ def place_links(model, q, work, size, dofs, dof_size):
 
 @function
 def put_sines(model, q, work, dofs, dof_size):
-    """Sines and cosines of all angles; one by one only if any is very large."""
-    count, length = len(model.angles), 0.0 * q[model.angles[0].q]
+    """Sines and cosines of all angles; one by one only if any is very large.
+
+    They come before all else, as they need not wait for each other: they stand where the subspace
+    of their joint is to be.
+    """
+    count = len(model.angles)
+    if count == 0:
+        return
+    length = 0.0 * q[model.angles[0].q]
     for t in range(0, count - 1, 2):  # two by two, as each takes a long chain of operations
         one, other = model.angles[t], model.angles[t + 1]
         x, y = q[one.q], q[other.q]

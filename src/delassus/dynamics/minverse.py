@@ -29,7 +29,7 @@ from ..spatial.vectors import (
     put3,
     scale,
 )
-from .articulated import articulate, put_rigid_body
+from .articulated import articulate_range, put_rigid_body
 from .cholesky import cholesky_inverse
 from .links import place_links
 
@@ -61,8 +61,7 @@ def minverse(model, q, inverse, work):
     place_links(model, q, work, LINK.size, dofs, DOF.size)
     for i in range(1, n):
         put_rigid_body(model.links[i], i * LINK.size, work)
-    for i in range(n - 1, 0, -1):
-        articulate(model, i, model.links[i].is_last_child, work, LINK.size, dofs, DOF.size)
+    articulate_range(model, 1, n, work, LINK.size, dofs, DOF.size)
     rest = part(work, dofs + nv * DOF.size)
     respond_to_unit_forces(model, inverse, part(work, dofs), DOF.size, rest)
 

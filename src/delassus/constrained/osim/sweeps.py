@@ -15,7 +15,7 @@ from __future__ import annotations
 from ...compile import clear, function, kernel, part, slots
 from ...dynamics.aba import DOF, LINK
 from ...dynamics.articulated import articulate
-from ..articulated_rows import articulate_others, start_supports
+from ..articulated_rows import articulate_others, links_end, links_work, start_supports
 from ..caba_iterations import CHANGE, add_motions, clear_world, move, pass_forces, put_pulls
 from ..elimination import ArticulatedArrays, eliminate
 from ..free_root import factorize_root
@@ -55,10 +55,6 @@ def sizes(found: Paths, dimensions: dict[str, int]) -> dict[str, int]:
     }
 
 
-def _links_work(n: dict[str, int]) -> int:
-    return n["n_links"] * LINK.size + n["nv"] * DOF.size
-
-
 # --- what a state leaves fixed --------------------------------------------------------------------
 
 
@@ -66,12 +62,12 @@ def _links_work(n: dict[str, int]) -> int:
     OperatorArrays,
     inputs={"q": "nq"},
     outputs={"geometry": "geometry"},
-    work=lambda n: _links_work(n) + rows_work(n),
+    work=lambda n: links_work(n) + rows_work(n),
     label="geometry of a Delassus operator",
 )
 def place_links(model, q, geometry, work):
     """Inertias that no constraint pulls at, motion subspaces, and wrenches of rows"""
-    dofs = len(model.links) * LINK.size
+    dofs = links_end(model)
     rows = part(work, dofs + len(model.armature) * DOF.size)
     place(model, q, rows, work, dofs)
     articulate_others(model, work, dofs)
@@ -102,13 +98,13 @@ def copy(source, start, target, at, count):
     inputs={"geometry": "geometry", "weights": "m common"},
     outputs={"factor": "factor"},
     work=lambda n: (
-        _links_work(n) + rows_work(n) + n["pulls"] * PULL.size + n["cross_blocks"] * BLOCK
+        links_work(n) + rows_work(n) + n["pulls"] * PULL.size + n["cross_blocks"] * BLOCK
     ),
     label="factor of a Delassus operator",
 )
 def factor_links(model, geometry, weights, factor, work):
     """Articulated inertias with springs, projected through the joints"""
-    dofs = len(model.links) * LINK.size
+    dofs = links_end(model)
     rows = part(work, dofs + len(model.armature) * DOF.size)
     pulls = part(rows, rows_end(model))
     blocks = part(pulls, model.counts[1] * PULL.size)
@@ -181,7 +177,7 @@ def read_factor(model, factor, rows, pulls, work, dofs):
 
 
 def _product_work(n: dict[str, int]) -> int:
-    return _links_work(n) + rows_work(n) + n["pulls"] * PULL.size + n["nv"]
+    return links_work(n) + rows_work(n) + n["pulls"] * PULL.size + n["nv"]
 
 
 @kernel(
@@ -193,12 +189,12 @@ def _product_work(n: dict[str, int]) -> int:
 )
 def multiply_links(model, loose, x, y, work):
     """y = J M^-1 J^T x"""
-    dofs = len(model.links) * LINK.size
+    dofs = links_end(model)
     joints = part(work, dofs + len(model.armature) * DOF.size)
     rows = part(joints, len(model.armature))
     pulls = part(rows, rows_end(model))
     read_factor(model, loose, rows, pulls, work, dofs)
-    clear_world(work)
+    clear_world(model, work)
     clear(y, count_rows(model))
     subtract_motions(model, x, y, pulls, joints, rows, work, dofs)
     for t in range(count_rows(model)):
@@ -208,7 +204,7 @@ def multiply_links(model, loose, x, y, work):
 @function
 def subtract_motions(model, x, y, pulls, joints, rows, work, dofs):
     """y - J (M + J^T W J)^-1 J^T x, with W that of the factor."""
-    put_pulls(model, False, LINK.n, x, rows, work, dofs)
+    put_pulls(model, x, False, rows, work, dofs)
     pass_forces(model, 0, len(model.steps), x, False, True, pulls, joints, work, dofs)
     move(model, True, pulls, joints, work, dofs)
     add_motions(model, CHANGE.alpha, y, rows, work, dofs)
@@ -225,7 +221,7 @@ def subtract_motions(model, x, y, pulls, joints, rows, work, dofs):
 )
 def solve_links(model, loose, stiff, damping, x, y, work):
     """(J M^-1 J^T + damping) y = x"""
-    m, nv, dofs = count_rows(model), len(model.armature), len(model.links) * LINK.size
+    m, nv, dofs = count_rows(model), len(model.armature), links_end(model)
     stiff_dofs = dofs + nv * DOF.size
     joints = part(work, stiff_dofs + nv * DOF.size)
     rows = part(joints, nv)
@@ -236,7 +232,7 @@ def solve_links(model, loose, stiff, damping, x, y, work):
     tension = part(r, m)
     read_factor(model, loose, rows, pulls, work, dofs)
     read_factor(model, stiff, stiff_rows, stiff_pulls, work, stiff_dofs)
-    clear_world(work)
+    clear_world(model, work)
     for t in range(m):
         y[t] = 0.0 * x[t]
         r[t] = x[t]
