@@ -166,19 +166,19 @@ def point_acceleration(frame, r, work):
 @function
 def eliminate_others(model, tau, work, dofs):
     """Eliminate joints that carry no rows; then all links with ends have an inertia."""
+    start_ends(model, work)  # first, so that they are there when springs are added
     for t in range(len(model.others)):
         stretch = model.others[t]
         articulate_stretch(model, stretch, work, dofs)
         pass_forces(model, stretch.first, stretch.last, tau, work, dofs)
-    start_ends(model, work)
 
 
 @function
 def articulate_others(model, work, dofs):
     """Articulated inertias of links that carry no end; then all with ends have an inertia."""
+    start_ends(model, work)
     for t in range(len(model.others)):
         articulate_stretch(model, model.others[t], work, dofs)
-    start_ends(model, work)
 
 
 @function

@@ -19,7 +19,7 @@ Departs from the paper in these ways:
 
 from __future__ import annotations
 
-from ..compile import clear, function, kernel, part
+from ..compile import function, kernel, part
 from ..dynamics.aba import DOF, LINK
 from ..dynamics.articulated import articulate
 from .articulated_rows import eliminate_others, links_end, links_work, move_links, put_constraints
@@ -36,7 +36,7 @@ from .caba_iterations import (
 )
 from .elimination import ArticulatedArrays
 from .free_root import factorize_root
-from .pulls import BLOCK, PULL, articulate_coupled, couple, stiffen
+from .pulls import BLOCK, PULL, articulate_coupled, stiffen
 from .rows import count_rows, rows_end, rows_work
 from .solver import INPUTS, LIMITS, OUTPUTS, WHOLE
 
@@ -89,9 +89,6 @@ def eliminate(model, tau, weights, tension, carried, pulls, blocks, joints, reco
     eliminate_others(model, tau, work, dofs)
     push_free_bodies(model, tau, work, dofs)
     keep_carried(model, work, carried)
-    clear(blocks, model.counts[0] * BLOCK)
-    for t in range(len(model.couples)):
-        couple(model, model.couples[t], weights, blocks, records, work, dofs)
     for t in range(len(model.ends)):
         stiffen(model, model.ends[t], weights, records, work, dofs)
     clear_world(model, work)
@@ -106,6 +103,8 @@ def eliminate(model, tau, weights, tension, carried, pulls, blocks, joints, reco
             elif turn.neighbours == 0:
                 articulate(model, i, model.is_first[i], work, LINK.size, dofs, DOF.size)
             else:
-                articulate_coupled(model, turn, model.is_first[i], pulls, blocks, work, dofs)
+                articulate_coupled(
+                    model, turn, model.is_first[i], weights, pulls, blocks, records, work, dofs
+                )
         pass_forces(model, passed, stretch.steps, tau, True, False, pulls, joints, work, dofs)
         passed = stretch.steps

@@ -1,29 +1,30 @@
-"""In which order joints are eliminated where constraints tie links together, and what that fills.
+"""How joints are eliminated where constraints tie links together, and what that fills.
 
 A row of a constraint pulls at one link, or at several: the `ends` of its piece. Where it pulls at
-two, these are coupled by a block of six by six. To eliminate a joint is to hand on all that is
-known of its link: to the parent, and to the links that it is coupled with. These become coupled
-with the parent and with each other, unless they are the parent. So a loop couples links only on the
-way from its ends to where they meet, if its joints go one after the other: the joint goes first
-whose link is coupled with the fewest.
-
-Links that carry no end go before all others.
+two, these are coupled by a block of six by six. All that follows from the order of elimination (see
+`elimination_order`) is written down here for kernels: what each joint finds, and hands on.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections import namedtuple
 from functools import partial
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from ..compile import function, slots
 from ..dynamics.aba import DOF, LINK
-from ..dynamics.links import AT_ONCE, floats
+from ..dynamics.links import floats
 from ..model.packed import INDEX, index_record
+from .elimination_order import (
+    Blocks,
+    apart,
+    first_to_reach,
+    links_with,
+    order_links,
+    stretches,
+)
 from .packed import DIMENSIONS, ROW_FIELDS, Paths, row_types
 from .pieces import CONNECT, COUPLING
 from .rows import ROW
@@ -32,8 +33,12 @@ from .rows import ROW
 # the first; the number of the turn of the last; and how many steps have all that they need then.
 STRETCH = index_record("last", "first", "turn", "steps")
 # A link whose joint is eliminated: whether it is a free body in the world that nothing is coupled
-# with, which of those it is that carry links without ends (or NONE), and what it is coupled with.
-TURN = index_record("link", "is_free", "carrier", "first_neighbour", "neighbours")
+# with, which of those it is that carry links without ends (or NONE); how many links it is coupled
+# with, blocks it is the first to need, and couples are in its own blocks; and the first of each.
+TURN = index_record(
+    "link", "is_free", "carrier", "neighbours", "opened", "couples", "first_neighbour",
+    "first_opened", "first_couple",
+)  # fmt: skip
 # The moment and force that reach a link from ends and from what it carries. Loads stand behind the
 # records of links.
 LOAD = slots(n=3, f=3)
@@ -67,13 +72,11 @@ COUPLE = index_record("end", "other", "block")
 # joint's degrees of freedom at it are kept, and the blocks with all neighbours that come after it.
 NEIGHBOUR = index_record("link", "block", "to_block", "is_turned", "pull", "first_block", "others")
 IS_PARENT, NONE = -1, -2
-# How many steps before it a link is best not among the children of.
-_APART = 3
 
 
 _FIELDS = ("others", "stretches", "supports", "is_first", "ends", "piece_ends", "entries")
 _FIELDS = (*_FIELDS, "couples", "steps", "drifting", "free", "early", "followed", "bare", "framed")
-_FIELDS = (*_FIELDS, "neighbours", "fill", "counts")
+_FIELDS = (*_FIELDS, "neighbours", "fill", "opened", "counts")
 
 
 class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))):
@@ -87,9 +90,10 @@ class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))
     neighbours of one. `followed` are links whose motion is asked for: those with ends, those that
     carry `others`, and free bodies. `bare` are links with ends that carry none of `others`: they
     have no inertia when these are eliminated. `framed` are links with ends at frames whose rows
-    take the motion at the tree's origin. `fill` holds the numbers of blocks that a
-    neighbour shares with those after it. `counts` is how many blocks there are, pulls, supports
-    that carry `others`, and pieces whose drift takes velocities of points.
+    take the motion at the tree's origin. `fill` holds the numbers of blocks that a neighbour shares
+    with those after it, and `opened` of those that turns are the first to need: a number is free
+    again after the turn of its block's first link. `counts` is how many blocks there are at a time,
+    pulls, supports that carry `others`, and pieces whose drift takes velocities of points.
     """
 
     __slots__ = ()
@@ -99,7 +103,7 @@ class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
         own = (STRETCH, STRETCH, TURN, INDEX, END, INDEX, ENTRY, COUPLE, STEP)
-        return (*row_types(real), *own, *[INDEX] * 6, NEIGHBOUR, INDEX, INDEX)
+        return (*row_types(real), *own, *[INDEX] * 6, NEIGHBOUR, INDEX, INDEX, INDEX)
 
 
 class Elimination(NamedTuple):
@@ -119,7 +123,7 @@ def find_order(found: Paths) -> list[int]:
     ends, _ = find_ends(found)
     parents = found.arrays.links["parent"]
     coupled = [(ends[a][0], ends[b][0]) for a, b in _couples(ends)]
-    return _order(parents, _carrying(parents, {end[0] for end in ends}), coupled)[0]
+    return order_links(parents, links_with(parents, {end[0] for end in ends}), coupled)[0]
 
 
 def eliminate(found: Paths) -> Elimination:
@@ -128,55 +132,53 @@ def eliminate(found: Paths) -> Elimination:
     readable = links.view(np.recarray)
     ends, entries = find_ends(found)
     couples = _couples(ends)
-    carrying = _carrying(links["parent"], {end[0] for end in ends})
-    order, neighbours = _order(
+    carrying = links_with(links["parent"], {end[0] for end in ends})
+    order, neighbours = order_links(
         links["parent"], carrying, [(ends[a][0], ends[b][0]) for a, b in couples]
     )
     turn_of = {i: t for t, i in enumerate(order)}
-    blocks: dict[tuple[int, int], int] = {}
-
-    def block(i: int, j: int) -> int:
-        """The number of the block of two links, the first to be eliminated first."""
-        pair = (i, j) if turn_of[i] < turn_of[j] else (j, i)
-        return blocks.setdefault(pair, len(blocks))
-
-    couple_records = [
-        (*sorted((a, b), key=lambda e: turn_of[ends[e][0]]), block(ends[a][0], ends[b][0]))
-        for a, b in couples
-    ]
+    blocks, own_couples = Blocks(turn_of), {}
+    for couple in couples:
+        end, other = sorted(couple, key=lambda e: turn_of[ends[e][0]])
+        own_couples.setdefault(ends[end][0], []).append((end, other))
     split, pulled = len(order) - len(carrying), {end[0] for end in ends}
     carriers = {int(links[i]["parent"]) for i in order[:split]} & carrying
     number = {i: t for t, i in enumerate(sorted(carriers))}
-    turns, neighbour_records, fill = [], [], []
+    turns, neighbour_records, couple_records, fill = [], [], [], []
     pulls = 0
     for i in order[split:]:
         parent = int(links[i]["parent"])
         others = sorted(neighbours[i], key=turn_of.__getitem__)
         is_free = not others and floats(found.arrays, readable[i])
-        turns.append((i, is_free, number.get(i, NONE), len(neighbour_records), len(others)))
+        firsts = len(neighbour_records), len(blocks.opened), len(couple_records)
+        for end, other in own_couples.get(i, ()):
+            couple_records.append((end, other, blocks.number(i, ends[other][0])))
         for k, j in enumerate(others):
             to, is_turned = NONE, False
             if j == parent:
                 to = IS_PARENT
             elif parent > 0:
-                to, is_turned = block(parent, j), turn_of[j] < turn_of[parent]
-            after = [block(j, other) for other in others[k + 1 :]]
-            record = (j, block(i, j), to, is_turned, pulls, len(fill), len(after))
+                to, is_turned = blocks.number(parent, j), turn_of[j] < turn_of[parent]
+            after = [blocks.number(j, other) for other in others[k + 1 :]]
+            record = (j, blocks.number(i, j), to, is_turned, pulls, len(fill), len(after))
             neighbour_records.append(record)
             fill += after
             pulls += int(links[i]["nv"])
+        counts = len(others), len(blocks.opened) - firsts[1], len(couple_records) - firsts[2]
+        turns.append((i, is_free, number.get(i, NONE), *counts, *firsts))
+        blocks.close(i, others)
     free = [i for i, is_free, *_ in turns if is_free]
     early = {j for own in neighbours.values() for j in own}
-    steps = _steps(links, _apart(links["parent"], turns), pulled, early)
+    steps = _steps(links, apart(links["parent"], turns), pulled, early)
     link_of = np.repeat(np.arange(len(links)), links["nv"])
     drifts = [_takes_velocities(piece) for piece in found.records]
     framed = {end[0] for end in ends if drifts[end[1]]}
-    drifting = _carrying(links["parent"], framed)
+    drifting = links_with(links["parent"], framed)
     arrays = (
-        np.array([(*stretch, 0) for stretch in _stretches(order[:split])], STRETCH),
-        np.array(_with_steps(_stretches(order[split:]), links, steps), STRETCH),
+        np.array([(*stretch, 0) for stretch in stretches(order[:split])], STRETCH),
+        np.array(_with_steps(stretches(order[split:]), links, steps), STRETCH),
         np.array(turns, TURN),
-        _first_to_reach(links["parent"], order[:split], order[split:], pulled),
+        first_to_reach(links["parent"], order[:split], order[split:], pulled),
         np.array(ends, END),
         np.searchsorted([end[1] for end in ends], range(len(found.records) + 1)).astype(INDEX),
         np.array(entries, ENTRY),
@@ -190,20 +192,12 @@ def eliminate(found: Paths) -> Elimination:
         np.array(sorted(framed), INDEX),
         np.array(neighbour_records, NEIGHBOUR),
         np.array(fill, INDEX),
-        np.array([len(blocks), pulls, len(carriers), sum(drifts)], INDEX),
+        np.array(blocks.opened, INDEX),
+        np.array([blocks.count, pulls, len(carriers), sum(drifts)], INDEX),
     )
-    sizes = {"cross_blocks": len(blocks), "pulls": pulls}
+    sizes = {"cross_blocks": blocks.count, "pulls": pulls}
     sizes |= {"supports": len(carrying), "carriers": len(carriers)}
     return Elimination(dict(zip(_FIELDS, arrays, strict=True)), sizes)
-
-
-def _stretches(order: list[int]) -> list[tuple[int, int, int]]:
-    """Parts of an order, not too long, in which each link is the one before the last one's."""
-    starts: list[int] = []
-    for t, i in enumerate(order):
-        if t == 0 or order[t - 1] != i + 1 or t == starts[-1] + AT_ONCE:
-            starts.append(t)
-    return [(order[a], order[b - 1], a) for a, b in pairwise([*starts, len(order)])]
 
 
 def _with_steps(stretches: list, links: np.ndarray, steps: list) -> list[tuple[int, ...]]:
@@ -218,55 +212,10 @@ def _with_steps(stretches: list, links: np.ndarray, steps: list) -> list[tuple[i
     return found
 
 
-def _first_to_reach(
-    parents: np.ndarray, others: list[int], supports: list[int], pulled: set[int]
-) -> np.ndarray:
-    """Whether each link is the first that gives its parent an inertia; ends have one by then."""
-    found, reached = np.zeros(len(parents), INDEX), set()
-    for order in (others, supports):
-        for i in order:
-            found[i] = parents[i] not in reached
-            reached.add(parents[i])
-        reached |= pulled
-    return found
-
-
-def _apart(parents: np.ndarray, turns: list[tuple]) -> list[tuple]:
-    """Turns in an order in which few wait for one of those just before.
-
-    Where links are coupled, the order of elimination stays.
-    """
-    if any(count > 0 for *_, count in turns):
-        return turns
-    own = {turn[0]: turn for turn in turns}
-    missing = dict.fromkeys(own, 0)
-    for i in own:
-        if parents[i] > 0:
-            missing[int(parents[i])] += 1
-    ready = [(-i, i) for i in own if missing[i] == 0]
-    heapq.heapify(ready)
-    order: list[int] = []
-    while ready:
-        just_reached = {parents[i] for i in order[-_APART:]}
-        held = []
-        while len(ready) > 1 and ready[0][1] in just_reached:
-            held.append(heapq.heappop(ready))
-        i = heapq.heappop(ready)[1]
-        for other in held:
-            heapq.heappush(ready, other)
-        order.append(i)
-        parent = int(parents[i])
-        if parent > 0:
-            missing[parent] -= 1
-            if missing[parent] == 0:
-                heapq.heappush(ready, (-parent, parent))
-    return [own[i] for i in order]
-
-
 def _steps(links: np.ndarray, turns: list, pulled: set[int], early: set[int]) -> list[tuple]:
     """Degrees of freedom as iterations meet them."""
     steps, reached, load = [], pulled | early, partial(load_place, len(links))
-    for i, is_free, _, *near in turns:
+    for i, is_free, _, count, _, _, first_neighbour, *_ in turns:
         parent, v, nv = (int(links[i][name]) for name in ("parent", "v", "nv"))
         if is_free:
             continue
@@ -279,8 +228,9 @@ def _steps(links: np.ndarray, turns: list, pulled: set[int], early: set[int]) ->
             source, add = load(i if has_load else 0), load(to if is_next else 0)
             source_with_own = source if has_load else _own_force(i)
             add_with_own = add if is_next else _own_force(parent if k == v else 0)
-            places = (before * LINK.size, i * LINK.size, source, add, load(to))
-            steps.append((k, k - v, *near, k * DOF.size, *places, source_with_own, add_with_own))
+            places = (k * DOF.size, before * LINK.size, i * LINK.size, source, add, load(to))
+            places = (*places, source_with_own, add_with_own)
+            steps.append((k, k - v, first_neighbour, count, *places))
         reached.add(parent)
     return steps
 
@@ -341,62 +291,3 @@ def _couples(ends: list) -> list[tuple[int, int]]:
     for e, end in enumerate(ends):
         by_piece.setdefault(end[1], []).append(e)
     return [(a, b) for own in by_piece.values() for k, a in enumerate(own) for b in own[k + 1 :]]
-
-
-def _carrying(parents: np.ndarray, ends: set[int]) -> set[int]:
-    """Links with ends, and all that carry them."""
-    found: set[int] = set()
-    for link in ends:
-        while link > 0 and link not in found:
-            found.add(link)
-            link = int(parents[link])
-    return found
-
-
-def _order(parents: np.ndarray, carrying: set[int], coupled: list) -> tuple[list[int], dict]:
-    """Links from the leaves on, those with few neighbours first; and the neighbours of each."""
-    others = [i for i in range(len(parents) - 1, 0, -1) if i not in carrying]
-    near: dict[int, set[int]] = {}
-    for i, j in coupled:
-        near.setdefault(i, set()).add(j)
-        near.setdefault(j, set()).add(i)
-
-    def key(i: int) -> tuple[int, int]:
-        """Few neighbours first, and else the last: what is near in memory is so in time."""
-        return len(near.get(i, ())), -i
-
-    children = dict.fromkeys(carrying, 0)
-    for i in carrying:
-        if parents[i] > 0:
-            children[int(parents[i])] += 1
-    queue = [key(i) for i in carrying if children[i] == 0]
-    heapq.heapify(queue)
-    order, neighbours = [], {}
-    done: set[int] = set()
-    while queue:
-        count, i = heapq.heappop(queue)
-        i = -i
-        own = near.get(i, set())
-        if i in done:
-            continue
-        if count != len(own):  # has changed since
-            heapq.heappush(queue, key(i))
-            continue
-        done.add(i)
-        order.append(i)
-        parent = int(parents[i])
-        neighbours[i] = own
-        for j in own:
-            near[j].discard(i)
-            near[j] |= own - {j}
-            if parent > 0 and j != parent:
-                near[j].add(parent)
-                near.setdefault(parent, set()).add(j)
-        for j in own:
-            if children[j] == 0:
-                heapq.heappush(queue, key(j))
-        if parent > 0:
-            children[parent] -= 1
-            if children[parent] == 0:
-                heapq.heappush(queue, key(parent))
-    return others + order, neighbours

@@ -8,7 +8,7 @@ about the links' own origins, as all articulated inertias (see `dynamics.articul
 
 from __future__ import annotations
 
-from ..compile import function, slots
+from ..compile import clear, function, part, slots
 from ..compile.programs import implicit_registers
 from ..dynamics.aba import DOF, LINK
 from ..dynamics.articulated import INERTIA, keep_remainder, pass_remainder, project
@@ -204,10 +204,24 @@ def subtract_cross(n, p, f):
 
 
 @function
+def open_blocks(model, turn, weights, blocks, rows, work, dofs):
+    """Start the blocks that a turn is the first to need, and add its link's springs to them."""
+    for t in range(turn.first_opened, turn.first_opened + turn.opened):
+        clear(part(blocks, model.opened[t] * BLOCK), BLOCK)
+    for t in range(turn.first_couple, turn.first_couple + turn.couples):
+        couple(model, model.couples[t], weights, blocks, rows, work, dofs)
+
+
+@function
 def couple(model, tie, weights, blocks, rows, work, dofs):
     """Add the springs between two ends of a piece to the block of their links."""
     end, other = model.ends[tie.end], model.ends[tie.other]
     p, p_other = get3(work, end.at + LINK.p), get3(work, other.at + LINK.p)
+    if end.is_at_point:
+        r, r_other = subtract(point(end, rows), p), subtract(point(other, rows), p_other)
+        w = scale(end.sign * other.sign, get3(weights, end.row))
+        couple_points(blocks, tie.block * BLOCK, r, r_other, w)
+        return
     for r in range(end.count):
         n, f = wrench(model, end, r, rows, work, dofs)
         n_other, f_other = wrench(model, other, r, rows, work, dofs)
@@ -216,6 +230,28 @@ def couple(model, tie, weights, blocks, rows, work, dofs):
         update_block(
             blocks, tie.block * BLOCK, n, f, subtract_cross(n_other, p_other, f_other), f_other
         )
+
+
+@function
+def couple_points(blocks, at, r, r_other, w):
+    """Add springs of stiffness w along the axes, from one point to the other: (r x) w (r_other x)^T
+
+    and the like of forces, which are those at the points themselves.
+    """
+    none = 0.0 * w[0]
+    add_row(blocks, at, (none, -r[2] * w[1], r[1] * w[2]), r_other)
+    add_row(blocks, at + 6, (r[2] * w[0], none, -r[0] * w[2]), r_other)
+    add_row(blocks, at + 12, (-r[1] * w[0], r[0] * w[1], none), r_other)
+    add_row(blocks, at + 18, (w[0], none, none), r_other)
+    add_row(blocks, at + 24, (none, w[1], none), r_other)
+    add_row(blocks, at + 30, (none, none, w[2]), r_other)
+
+
+@function
+def add_row(blocks, at, f, r):
+    """Add a force at r to a row of a block, and its moment."""
+    put3(blocks, at, add_cross(get3(blocks, at), r, f))
+    put3(blocks, at + 3, add(get3(blocks, at + 3), f))
 
 
 @function
@@ -230,8 +266,9 @@ def update_block(blocks, at, n, f, n_other, f_other):
 
 
 @function
-def articulate_coupled(model, turn, is_first, pulls, blocks, work, dofs):
+def articulate_coupled(model, turn, is_first, weights, pulls, blocks, rows, work, dofs):
     """Project the inertia of a link that is coupled with others than its parent, and the blocks."""
+    open_blocks(model, turn, weights, blocks, rows, work, dofs)
     link = model.links[turn.link]
     at, parent = turn.link * LINK.size, link.parent * LINK.size
     for k in range(link.v + link.nv - 1, link.v - 1, -1):

@@ -20,7 +20,7 @@ from ..caba_iterations import CHANGE, add_motions, clear_world, move, pass_force
 from ..elimination import ArticulatedArrays, eliminate
 from ..free_root import factorize_root
 from ..packed import DIMENSIONS, Paths
-from ..pulls import BLOCK, PULL, articulate_coupled, couple, stiffen
+from ..pulls import BLOCK, PULL, articulate_coupled, stiffen
 from ..rows import count_rows, rows_end, rows_work
 from .blocks import place
 
@@ -109,9 +109,6 @@ def factor_links(model, geometry, weights, factor, work):
     pulls = part(rows, rows_end(model))
     blocks = part(pulls, model.counts[1] * PULL.size)
     read_geometry(model, geometry, rows, work, dofs)
-    clear(blocks, model.counts[0] * BLOCK)
-    for t in range(len(model.couples)):
-        couple(model, model.couples[t], weights, blocks, rows, work, dofs)
     for t in range(len(model.ends)):
         stiffen(model, model.ends[t], weights, rows, work, dofs)
     for t in range(len(model.supports)):
@@ -122,7 +119,7 @@ def factor_links(model, geometry, weights, factor, work):
         elif turn.neighbours == 0:
             articulate(model, turn.link, False, work, LINK.size, dofs, DOF.size)
         else:
-            articulate_coupled(model, turn, False, pulls, blocks, work, dofs)
+            articulate_coupled(model, turn, False, weights, pulls, blocks, rows, work, dofs)
     write_factor(model, factor, rows, pulls, work, dofs)
 
 
