@@ -53,6 +53,7 @@ INDEPENDENT = {
     **{name: lambda name=name: standing(name) for name in CONTACTS},
     "talos, feet and hands": feet_and_hands,
     **{f"loops {seed}": lambda seed=seed: random_loops(seed) for seed in SEEDS},
+    **{f"large loops {seed}": lambda seed=seed: random_loops(seed, bodies=40) for seed in (0, 1)},
 }
 
 
@@ -84,6 +85,30 @@ def test_mechanisms_of_many_links(name, method):
     expected = solve(cs, q, v, tau, method="prox-ltl")
     assert np.all(found.converged)
     assert relative(found.acceleration, expected.acceleration) < 1e-9
+
+
+def test_memory_that_couples_links_does_not_grow_with_the_number_of_loops():
+    assert four_bars(3).dimensions["cross_blocks"] == four_bars(30).dimensions["cross_blocks"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_constraints_of_several_kinds_at_one_link(method):
+    model = random_tree(11, bodies=12, types=[lambda rng: dl.Spherical()], trees=0.0)
+    kinds = [
+        dl.Connect("f9"),
+        dl.Closure(dl.Revolute([0.0, 1.0, 0.0]), "f9", "f2"),
+        dl.Closure(dl.Prismatic([1.0, 0.0, 0.0]), "f5", "f9"),
+        dl.Distance("f9", "f0", 0.7),
+        dl.Connect("f5", "f3"),
+    ]
+    stabilization = dl.Baumgarte(kp=3.0, kd=2.0)
+    for declared in (kinds, kinds[::-1]):
+        cs = dl.Constraints(model, declared, stabilization=stabilization)
+        q, v, tau = random_states(model, 5, 3)
+        found = solve(cs, q, v, tau, method=method, tolerance=FINE)
+        expected = solve(cs, q, v, tau, method="dense")
+        assert relative(found.acceleration, expected.acceleration) < 1e-9
+        assert np.all(found.residual <= 1e-9 * np.abs(expected.acceleration).max())
 
 
 @pytest.mark.parametrize("method", ["caba", "prox-ltls"])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import delassus as dl
 from dense import Textbook
-from trees import TREES, random_states, relative
+from trees import TREES, random_states, random_tree, relative
 
 pytestmark = pytest.mark.uncompiled
 
@@ -44,6 +44,17 @@ def test_forward_dynamics_solves_the_equation_of_motion(model, seed):
         assert relative(b.M @ a, tau[i] - b.b + b.generalized(f[i])) < 1e-9
     batch = dl.forward_dynamics(model, q, v, tau, f)
     assert relative(batch[2], dl.forward_dynamics(model, q[2], v[2], tau[2], f[2])) < 1e-9
+
+
+@pytest.mark.parametrize("bodies", [15, 16, 17, 18, 33, 50])
+@pytest.mark.parametrize("branching", [0.0, 0.4, 0.9])
+def test_forward_dynamics_of_more_links_than_a_sweep_takes_at_once(bodies, branching):
+    model = random_tree(bodies, bodies, [lambda rng: dl.Revolute([0, 1, 0])], branching)
+    q, v, tau, books = textbook_batch(model, bodies)
+    found = dl.forward_dynamics(model, q, v, tau)
+    for i, b in enumerate(books):
+        assert relative(b.M @ found[i], tau[i] - b.b) < 1e-9
+        assert relative(dl.forward_dynamics(model, q[i], v[i], tau[i]), found[i]) < 1e-9
 
 
 @settings(max_examples=40)

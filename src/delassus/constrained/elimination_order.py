@@ -30,9 +30,18 @@ def order_links(parents: np.ndarray, carrying: set[int], coupled: list) -> tuple
         near.setdefault(i, set()).add(j)
         near.setdefault(j, set()).add(i)
 
-    def key(i: int) -> tuple[int, int]:
-        """Few neighbours first, and else the last: what is near in memory is so in time."""
-        return len(near.get(i, ())), -i
+    depth, touched = [0] * len(parents), [0] * len(parents)
+    for i in range(1, len(parents)):
+        depth[i] = depth[int(parents[i])] + 1
+
+    def key(i: int) -> tuple[int, int, int, int]:
+        """Few neighbours first, and else the last: what is near in memory is so in time.
+
+        Of those with neighbours, before that, the one that was handed something last, or else the
+        deepest: so loops go one by one.
+        """
+        count = len(near.get(i, ()))
+        return (count, -touched[i], -depth[i], -i) if count > 0 else (0, 0, 0, -i)
 
     children = dict.fromkeys(carrying, 0)
     for i in carrying:
@@ -43,8 +52,8 @@ def order_links(parents: np.ndarray, carrying: set[int], coupled: list) -> tuple
     order, neighbours = [], {}
     done: set[int] = set()
     while queue:
-        count, i = heapq.heappop(queue)
-        i = -i
+        count, _, _, last = heapq.heappop(queue)
+        i = -last
         own = near.get(i, set())
         if i in done:
             continue
@@ -55,7 +64,9 @@ def order_links(parents: np.ndarray, carrying: set[int], coupled: list) -> tuple
         order.append(i)
         parent = int(parents[i])
         neighbours[i] = own
+        touched[parent] = len(order)
         for j in own:
+            touched[j] = len(order)
             near[j].discard(i)
             near[j] |= own - {j}
             if parent > 0 and j != parent:
