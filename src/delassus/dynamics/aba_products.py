@@ -22,8 +22,7 @@ from ..model.model import Model
 from ..model.packed import ModelArrays
 from ..spatial.vectors import put3
 from .aba import DOF, LINK, MOTION, aba, accelerate, pass_forces
-from .articulated import articulate_range, put_rigid_body
-from .links import place_links
+from .articulated import articulate_range, place_bodies
 from .rnea_products import rnea_jvp, rnea_vjp
 
 _put_acceleration = aba.function
@@ -89,9 +88,7 @@ def inverse_mass_product(model, q, x, product, work):
     """M(q)^-1 x"""
     n = len(model.links)
     dofs = n * LINK.size
-    place_links(model, q, work, LINK.size, dofs, DOF.size)
-    for i in range(1, n):
-        put_rigid_body(model.links[i], i * LINK.size, work)
+    place_bodies(model, q, work, LINK.size, dofs, DOF.size)
     start_without_force(model, work)
     articulate_range(model, 1, n, work, LINK.size, dofs, DOF.size)
     pass_forces(model, 1, n - 1, x, work, dofs)

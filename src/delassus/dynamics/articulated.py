@@ -33,6 +33,7 @@ from ..spatial.vectors import (
     subtract,
     symmetric_times,
 )
+from .links import AT_ONCE, place_range, put_sines
 
 # Placement, articulated inertia, and the link's own inertia and first moment.
 LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3)
@@ -40,6 +41,18 @@ LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3)
 INERTIA = slots(H=9, p=3, A=6, M=6)
 # S, G = U D^-1 and 1/D.
 DOF = slots(angular=3, linear=3, G_angular=3, G_linear=3, D_inverse=1)
+
+
+@function
+def place_bodies(model, q, work, size, dofs, dof_size):
+    """Placements of all links, and their own inertias, some links at a time."""
+    n = len(model.links)
+    put_sines(model, q, work, dofs, dof_size)
+    for first in range(1, n, AT_ONCE):
+        end = min(first + AT_ONCE, n)
+        place_range(model, first, end, q, work, size, dofs, dof_size)
+        for i in range(first, end):
+            put_rigid_body(model.links[i], i * size, work)
 
 
 @function

@@ -29,9 +29,8 @@ from ..spatial.vectors import (
     put3,
     scale,
 )
-from .articulated import articulate_range, put_rigid_body
+from .articulated import articulate_range, place_bodies
 from .cholesky import cholesky_inverse
-from .links import place_links
 
 # A link's work memory: placement and articulated inertia. A degree of freedom's: projections of it.
 LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3)
@@ -58,9 +57,7 @@ def minverse(model, q, inverse, work):
     """M(q)^-1, both triangles"""
     n, nv = len(model.links), len(model.armature)
     dofs = n * LINK.size
-    place_links(model, q, work, LINK.size, dofs, DOF.size)
-    for i in range(1, n):
-        put_rigid_body(model.links[i], i * LINK.size, work)
+    place_bodies(model, q, work, LINK.size, dofs, DOF.size)
     articulate_range(model, 1, n, work, LINK.size, dofs, DOF.size)
     rest = part(work, dofs + nv * DOF.size)
     respond_to_unit_forces(model, inverse, part(work, dofs), DOF.size, rest)

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from ...compile import clear, function, part
 from ...dynamics.aba import DOF, LINK
-from ...dynamics.articulated import articulate, put_rigid_body
-from ...dynamics.links import place_links
+from ...dynamics.articulated import articulate, place_bodies
 from ...spatial.vectors import add_scaled, dot, get3, get6, put3, put6, scale
 from ..articulated_rows import articulate_others
 from ..free_root import factorize_root
@@ -61,13 +60,10 @@ def strands_memory(model, work):
 @function
 def place(model, q, rows, work, dofs):
     """Where links are, their joints' motion subspaces, their inertias, and wrenches of all rows."""
-    n = len(model.links)
     place_world(work)
-    place_links(model, q, work, LINK.size, dofs, DOF.size)
+    place_bodies(model, q, work, LINK.size, dofs, DOF.size)
     for c in range(len(model.pieces)):
         put_wrenches(model, model.pieces[c], q, True, work, LINK.size, rows)
-    for i in range(1, n):
-        put_rigid_body(model.links[i], i * LINK.size, work)
 
 
 @function
