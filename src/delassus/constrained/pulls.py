@@ -234,9 +234,9 @@ def couple(model, tie, weights, blocks, rows, work, dofs):
 
 @function
 def couple_points(blocks, at, r, r_other, w):
-    """Add springs of stiffness w along the axes, from one point to the other: (r x) w (r_other x)^T
+    """Add springs of stiffness w along the axes, between a point at r and one at r_other.
 
-    and the like of forces, which are those at the points themselves.
+    That is [(r x); 1] w [(r_other x); 1]^T, by rows: forces at the other point, with their moments.
     """
     none = 0.0 * w[0]
     add_row(blocks, at, (none, -r[2] * w[1], r[1] * w[2]), r_other)

@@ -37,8 +37,8 @@ from .links import AT_ONCE, external_wrench, place_range, put_sines
 # A link's work memory: placement and articulated inertia; force f and moment n of the bias motion.
 LINK = slots(R=9, p=3, A=6, M=6, own_inertia=6, own_h=3, n=3, f=3)
 # The bias motion of a link's origin, with zero joint acceleration, stands where the articulated
-# inertia comes after it; the accelerations of the last sweep stand there again. The place of the
-# linear velocity u is for those who ask for it.
+# inertia comes after it; the accelerations of the last sweep stand there again. The places are
+# those of MOVING, where rows of constraints look for motions; only they ask for the velocity u.
 MOTION = slots(before=LINK.A, omega=3, u=3, alpha=3, a=3)
 # A degree of freedom's: projections of the articulated inertia, and u = tau - S^T (n, f).
 DOF = slots(angular=3, linear=3, G_angular=3, G_linear=3, D_inverse=1, u=1)
