@@ -138,23 +138,23 @@ def test_what_does_not_fit_is_refused_before_and_after_a_call_that_does(calls_be
         dl.inverse_dynamics(model, q, v, a, threads=True)
 
 
+@pytest.mark.parametrize("is_streamed", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("size", [23, 24, 25, 26])
-def test_matrices_written_past_the_caches_are_the_same_at_any_address(size, dtype, monkeypatch):
+@pytest.mark.parametrize("size", [2, 7, 8, 9, 11, 12, 15, 16, 17, 23, 24, 25, 26, 33, 43])
+def test_matrices_are_the_same_at_any_address(size, dtype, is_streamed, monkeypatch):
+    """By entries, by lines of some states at a time, or past the caches: by their size."""
     model = chain(size)
+    monkeypatch.setattr(batch, "_is_streamed", lambda size: is_streamed)
     for count in (WIDTH - 1, WIDTH, 3 * WIDTH + 1, 131):
         q = random_states(model, 4, count)[0].astype(dtype)
-        expected = dl.mass_matrix(model, q)
-        assert expected[0].nbytes > 2048  # smaller ones are not
-        with monkeypatch.context() as patch:
-            patch.setattr(batch, "_is_streamed", lambda size: True)
-            for start in range(1, 18):
-                memory = np.full(start + expected.size + 16, np.pi, dtype)
-                out = memory[start : start + expected.size].reshape(expected.shape)
-                dl.mass_matrix(model, q, out=out, threads=1 + start % 2)
-                assert np.array_equal(out, expected)
-                assert np.all(memory[:start] == dtype(np.pi))
-                assert np.all(memory[start + expected.size :] == dtype(np.pi))
+        expected = np.concatenate([dl.mass_matrix(model, q[i : i + 1]) for i in range(count)])
+        for start in range(1, 18):
+            memory = np.full(start + expected.size + 16, np.pi, dtype)
+            out = memory[start : start + expected.size].reshape(expected.shape)
+            dl.mass_matrix(model, q, out=out, threads=1 + start % 2)
+            assert np.array_equal(out, expected)
+            assert np.all(memory[:start] == dtype(np.pi))
+            assert np.all(memory[start + expected.size :] == dtype(np.pi))
 
 
 def test_only_what_is_large_goes_past_the_caches(monkeypatch):

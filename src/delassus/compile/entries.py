@@ -24,6 +24,8 @@ from .signature import Signature
 _MODULE = __name__
 # Bytes a state of an output that is asked for ahead. More is written faster in one go.
 _MOST_AHEAD = 2048
+# Bytes a state of a matrix that is copied in whole cache lines.
+_LEAST_BY_LINES = 512
 
 
 def _names(kernel_function, signature: Signature, dtype) -> dict:
@@ -44,6 +46,7 @@ def _names(kernel_function, signature: Signature, dtype) -> dict:
         "overlaps": memory.overlaps,
         "clear": operations.clear,
         "copy_out": transfer.copy_out,
+        "copy_lines_out": transfer.copy_lines_out,
         "stream_out": transfer.stream_out,
         "wait_for_streams": transfer.wait_for_streams,
         "prefetch": transfer.prefetch,
@@ -129,6 +132,8 @@ def _batch_source(name: str, signature: Signature) -> str:
         flush += (
             f"        if is_streamed and apart == 1 and ITEM_SIZE * {size} > {_MOST_AHEAD}:\n"
             f"            stream_out({rows}, {place}, {size}, ITEM_SIZE)\n"
+            f"        elif apart == 1 and ITEM_SIZE * {size} >= {_LEAST_BY_LINES}:\n"
+            f"            copy_lines_out({rows}, {place}, {size}, ITEM_SIZE)\n"
             "        else:\n"
             f"            copy_out({rows}, {views[a]}, {size})\n"
         )

@@ -1,8 +1,9 @@
 """Arguments of states between memory and kernels: asked for ahead, copied out, past the caches.
 
 A matrix of each state is first written to work memory, lanes side by side. `copy_out` brings it to
-its place. `stream_out` does so past the caches, for results that are larger than these: an ordinary
-store first reads the line that it writes to, and pushes out another.
+its place entry by entry, and `copy_lines_out` state by state, in whole cache lines: that is faster
+unless matrices are small. `stream_out` does so past the caches, for results that are larger than
+these: an ordinary store first reads the line that it writes to, and pushes out another.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from numba.extending import intrinsic, register_jitable
 from .cpu import CACHE_LINE_BYTES
 from .lanes import INDEX, vector_type
 from .memory import address_of, state_pointers, width_of
+
+_LINES_AT_ONCE = 16
 
 
 @intrinsic
@@ -92,29 +95,36 @@ def _copy_number(typingctx, memory, source, target):
     return types.void(memory, types.int64, types.int64), generate
 
 
-@intrinsic
-def _stream_line(typingctx, memory, source, target):
-    """Collect a line of one lane's numbers, and write it to the line at an address."""
+def _line_writer(is_past_caches):
+    @intrinsic
+    def write_line(typingctx, memory, source, target):
+        """Collect a line of one lane's numbers, and write it to the line at an address."""
 
-    def generate(context, builder, sig, args):
-        lane = sig.args[0].lane
-        number = context.get_data_type(lane.element)
-        first = builder.inttoptr(args[1], number.as_pointer())
-        line = builder.inttoptr(args[2], vector_type(lane).as_pointer())
-        is_set = builder.module.add_metadata([ir.Constant(INDEX, 1)])
-        vector_bytes = lane.width * lane.bits // 8
-        for part in range(CACHE_LINE_BYTES // vector_bytes):
-            vector = ir.Constant(vector_type(lane), ir.Undefined)
-            for k in range(lane.width):
-                row = ir.Constant(ir.IntType(64), (part * lane.width + k) * lane.width)
-                value = builder.load(builder.gep(first, [row]))
-                vector = builder.insert_element(vector, value, ir.Constant(INDEX, k))
-            place = builder.gep(line, [ir.Constant(ir.IntType(64), part)])
-            store = builder.store(vector, place, align=vector_bytes)
-            store.set_metadata("nontemporal", is_set)
-        return context.get_dummy_value()
+        def generate(context, builder, sig, args):
+            lane = sig.args[0].lane
+            number = context.get_data_type(lane.element)
+            first = builder.inttoptr(args[1], number.as_pointer())
+            line = builder.inttoptr(args[2], vector_type(lane).as_pointer())
+            is_set = builder.module.add_metadata([ir.Constant(INDEX, 1)])
+            vector_bytes = lane.width * lane.bits // 8
+            for part in range(CACHE_LINE_BYTES // vector_bytes):
+                vector = ir.Constant(vector_type(lane), ir.Undefined)
+                for k in range(lane.width):
+                    row = ir.Constant(ir.IntType(64), (part * lane.width + k) * lane.width)
+                    value = builder.load(builder.gep(first, [row]))
+                    vector = builder.insert_element(vector, value, ir.Constant(INDEX, k))
+                place = builder.gep(line, [ir.Constant(ir.IntType(64), part)])
+                store = builder.store(vector, place, align=vector_bytes)
+                if is_past_caches:
+                    store.set_metadata("nontemporal", is_set)
+            return context.get_dummy_value()
 
-    return types.void(memory, types.int64, types.int64), generate
+        return types.void(memory, types.int64, types.int64), generate
+
+    return write_line
+
+
+_copy_line, _stream_line = _line_writer(is_past_caches=False), _line_writer(is_past_caches=True)
 
 
 @register_jitable(forceinline=True)
@@ -126,8 +136,12 @@ def _copy_numbers(memory, source, target, start, stop, item_size):
 
 
 @register_jitable(forceinline=True)
-def stream_out(memory, address, count, item_size):
-    """Copy the first rows of work memory past the caches to W states that lie side by side."""
+def _write_lines(memory, address, count, item_size, write_line):
+    """Copy the first rows of work memory to W states that lie side by side, by whole lines.
+
+    Some lines of one state at a time: one line of each in turn would be slower to write, all of
+    one state would have large matrices read from the second cache as often as there are lanes.
+    """
     width = width_of(memory)
     size = count * item_size
     lines = (size + item_size) // CACHE_LINE_BYTES - 1  # so many in each state, wherever it starts
@@ -137,11 +151,25 @@ def stream_out(memory, address, count, item_size):
         _copy_numbers(memory, source, target, 0, start, item_size)
         stop = start + lines * CACHE_LINE_BYTES
         _copy_numbers(memory, source, target, stop, size, item_size)
-    for k in range(lines):
+    for first in range(0, lines, _LINES_AT_ONCE):
         for lane in range(width):
             source, target = address_of(memory) + lane * item_size, address + lane * size
-            at = -target % CACHE_LINE_BYTES + k * CACHE_LINE_BYTES
-            _stream_line(memory, source + at * width, target + at)
+            at = -target % CACHE_LINE_BYTES + first * CACHE_LINE_BYTES
+            for _ in range(min(_LINES_AT_ONCE, lines - first)):
+                write_line(memory, source + at * width, target + at)
+                at += CACHE_LINE_BYTES
+
+
+@register_jitable(forceinline=True)
+def copy_lines_out(memory, address, count, item_size):
+    """Copy the first rows of work memory to W states that lie side by side, of a line at least."""
+    _write_lines(memory, address, count, item_size, _copy_line)
+
+
+@register_jitable(forceinline=True)
+def stream_out(memory, address, count, item_size):
+    """The same, past the caches."""
+    _write_lines(memory, address, count, item_size, _stream_line)
 
 
 @intrinsic
