@@ -23,7 +23,7 @@ _LEAST_CHUNK = 64
 _CHUNKS_A_THREAD = 4
 # Bytes of matrices from which they are written past the caches: these would not hold them until
 # somebody reads them. Fewer are read back faster than the writing gains.
-_LEAST_STREAMED = 32 * 2**20
+_LEAST_STREAMED = 16 * 2**20
 _DOUBLE = np.dtype(np.float64)
 
 
