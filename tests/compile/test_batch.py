@@ -138,13 +138,13 @@ def test_what_does_not_fit_is_refused_before_and_after_a_call_that_does(calls_be
         dl.inverse_dynamics(model, q, v, a, threads=True)
 
 
-@pytest.mark.parametrize("is_streamed", [False, True])
+@pytest.mark.parametrize("how", [(2048, False), (4096, False), (2048, True)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("size", [2, 7, 8, 9, 11, 12, 15, 16, 17, 23, 24, 25, 26, 33, 43])
-def test_matrices_are_the_same_at_any_address(size, dtype, is_streamed, monkeypatch):
+def test_matrices_are_the_same_at_any_address(size, dtype, how, monkeypatch):
     """By entries, by lines of some states at a time, or past the caches: by their size."""
     model = chain(size)
-    monkeypatch.setattr(batch, "_is_streamed", lambda size: is_streamed)
+    monkeypatch.setattr(batch, "_how_to_write", lambda size: how)
     for count in (WIDTH - 1, WIDTH, 3 * WIDTH + 1, 131):
         q = random_states(model, 4, count)[0].astype(dtype)
         expected = np.concatenate([dl.mass_matrix(model, q[i : i + 1]) for i in range(count)])
@@ -157,12 +157,14 @@ def test_matrices_are_the_same_at_any_address(size, dtype, is_streamed, monkeypa
             assert np.all(memory[start + expected.size :] == dtype(np.pi))
 
 
-def test_only_what_is_large_goes_past_the_caches(monkeypatch):
+def test_only_what_is_large_is_asked_for_from_afar_or_goes_past_the_caches(monkeypatch):
     monkeypatch.setattr(cpu, "reads_before_writing", lambda: True)
-    assert batch._is_streamed(2**26)
-    assert not batch._is_streamed(2**22)
+    assert batch._how_to_write(2**20) == (2048, False)
+    assert batch._how_to_write(2**23) == (4096, False)
+    assert batch._how_to_write(2**26) == (2048, True)
     monkeypatch.setattr(cpu, "reads_before_writing", lambda: False)
-    assert not batch._is_streamed(2**26)
+    for size in (2**20, 2**23, 2**26):
+        assert batch._how_to_write(size) == (2048, False)
 
 
 @each_function

@@ -21,9 +21,13 @@ COMPILE_VARIABLE = "DELASSUS_COMPILE"
 # States that a thread takes at a time: enough to hide the cost of taking, few enough to share well.
 _LEAST_CHUNK = 64
 _CHUNKS_A_THREAD = 4
-# Bytes of matrices from which they are written past the caches: these would not hold them until
-# somebody reads them. Fewer are read back faster than the writing gains.
-_LEAST_STREAMED = 16 * 2**20
+# Bytes a state of outputs that are asked for ahead. More are written faster in one go; where they
+# lie outside the second cache, twice as many.
+_AHEAD, _AHEAD_FROM_AFAR = 2048, 4096
+# Bytes of matrices from which they count as outside it; and from which they are written past the
+# caches, which would not hold them until somebody reads them. Fewer are read back faster than the
+# writing gains.
+_LEAST_AFAR, _LEAST_STREAMED = 4 * 2**20, 16 * 2**20
 _DOUBLE = np.dtype(np.float64)
 
 
@@ -49,8 +53,8 @@ def evaluate(kernel, model, inputs, out, threads, shared):
         if _is_for_one_thread(n, threads):
             outputs = [np.empty((n, *s)) for s in batch.shapes] if out is None else out
             arrays = (*inputs, *batch.left_out[len(inputs) :], *outputs)
-            how = _scratch.array(batch.size, _DOUBLE), False, _is_streamed(n * batch.staged)
-            if entry(batch.address, *shared, *arrays, *how, 0, n) == 0:
+            scratch, how = _scratch.array(batch.size, _DOUBLE), _how_to_write(n * batch.staged)
+            if entry(batch.address, *shared, *arrays, scratch, False, *how, 0, n) == 0:
                 return outputs
     except (KeyError, IndexError, TypeError, AttributeError, ValueError):
         pass
@@ -295,11 +299,11 @@ def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     entry, batch = kernel.batch(dtype), _prepare(kernel, model, shared, dtype)
     width = cpu.lanes(dtype.itemsize)
     arrays = [x if x.flags.writeable else _writeable(x) for x in rows]
-    is_streamed = _is_streamed(n * batch.staged)
+    how = _how_to_write(n * batch.staged)
 
     def run(start: int, stop: int) -> None:
         scratch = _scratch.array(batch.size, dtype)
-        entry(batch.address, *shared, *arrays, scratch, True, is_streamed, start, stop)
+        entry(batch.address, *shared, *arrays, scratch, True, *how, start, stop)
 
     chunk = _chunk(n, width, thread_count)
     if chunk >= n:
@@ -331,9 +335,15 @@ class _Memory:
         self.__array_interface__ = described | {"data": (described["data"][0], False)}
 
 
-def _is_streamed(size: int) -> bool:
-    """Whether matrices of so many bytes are written past the caches."""
-    return size >= _LEAST_STREAMED and cpu.reads_before_writing()
+def _how_to_write(size: int) -> tuple[int, bool]:
+    """Bytes a state to ask for ahead, and whether larger matrices are written past the caches.
+
+    Where there are so many bytes of matrices in all.
+    """
+    if size < _LEAST_AFAR or not cpu.reads_before_writing():
+        return _AHEAD, False
+    is_streamed = size >= _LEAST_STREAMED
+    return _AHEAD if is_streamed else _AHEAD_FROM_AFAR, is_streamed
 
 
 def _chunk(n: int, width: int, thread_count: int) -> int:

@@ -9,9 +9,10 @@ as the address of a table, and arrays, check these themselves and answer 0, or 1
   block, they run through the same code with a stride of 0: all lanes hold the same state. Matrices
   are first written to work memory, lanes side by side, and then copied out from first to last:
   entries in the order of an algorithm would each wait for a cache line of their own. While a block
-  is worked on, memory is asked for what the next one reads and writes. `is_streamed` tells to write
-  large matrices past the caches. If arrays were checked before, `is_checked`, inputs may also have
-  one row that holds for all states, or none, if they may be left out.
+  is worked on, memory is asked for what the next one reads and writes, of outputs those that have
+  `most_ahead` bytes a state. `is_streamed` tells to write larger matrices past the caches. If
+  arrays were checked before, `is_checked`, inputs may also have one row that holds for all states,
+  or none, if they may be left out.
 """
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ from . import cache, functions
 from .signature import Signature
 
 _MODULE = __name__
-# Bytes a state of an output that is asked for ahead. More is written faster in one go.
-_MOST_AHEAD = 2048
 # Bytes a state of a matrix that is copied in whole cache lines.
 _LEAST_BY_LINES = 512
 
@@ -119,7 +118,7 @@ def _batch_source(name: str, signature: Signature) -> str:
         prepare += f"    {a.name}_size = {' * '.join(extents) or '1'}\n"
         prepare += f"    {a.name}_stride = {a.name}_size if {a.name}.shape[0] > 1 else 0\n"
         size = f"ITEM_SIZE * {a.name}_stride"
-        condition = f" if {size} <= {_MOST_AHEAD} else 0" if a in signature.outputs else ""
+        condition = f" if {size} <= most_ahead else 0" if a in signature.outputs else ""
         ahead += f"        prefetch({a.name}_at, {size}, i + WIDTH, WIDTH{condition})\n"
     views = {
         a: f"state_view({a.name}_at, i * {a.name}_stride, {a.name}_stride * apart, WORK_TYPE)"
@@ -130,7 +129,7 @@ def _batch_source(name: str, signature: Signature) -> str:
         place = f"{a.name}_at + i * {size} * ITEM_SIZE"
         prepare += f"    {rows} = work\n    clear({rows}, {size})\n    work = part(work, {size})\n"
         flush += (
-            f"        if is_streamed and apart == 1 and ITEM_SIZE * {size} > {_MOST_AHEAD}:\n"
+            f"        if is_streamed and apart == 1 and ITEM_SIZE * {size} > most_ahead:\n"
             f"            stream_out({rows}, {place}, {size}, ITEM_SIZE)\n"
             f"        elif apart == 1 and ITEM_SIZE * {size} >= {_LEAST_BY_LINES}:\n"
             f"            copy_lines_out({rows}, {place}, {size}, ITEM_SIZE)\n"
@@ -140,7 +139,8 @@ def _batch_source(name: str, signature: Signature) -> str:
     finish = "    if is_streamed:\n        wait_for_streams()\n" if staged else ""
     shared = "".join(f"{n}, " for n in signature.shared_names)
     passed = ", ".join(f"{a.name}_rows" if a in staged else views[a] for a in states)
-    arguments = [*signature.names, "scratch", "is_checked", "is_streamed", "start", "stop"]
+    arguments = [*signature.names, "scratch", "is_checked", "most_ahead", "is_streamed"]
+    arguments += ["start", "stop"]
     return (
         f"def {name}(header, {', '.join(arguments)}):\n"
         "    if not is_checked:\n"
@@ -216,6 +216,7 @@ def batch(label: str, kernel_function, signature: Signature, dtype):
         *(types.Array(number, len(a.shape) + 1, "C") for a in signature.states),
         types.Array(number, 1, "C"),
         types.boolean,
+        types.int64,
         types.boolean,
         types.int64,
         types.int64,
