@@ -157,6 +157,23 @@ def test_matrices_are_the_same_at_any_address(size, dtype, how, monkeypatch):
             assert np.all(memory[start + expected.size :] == dtype(np.pi))
 
 
+@pytest.mark.parametrize("offset", [1, 4, 7])
+def test_arrays_may_lie_across_the_places_of_numbers(model, offset):
+    q = random_states(model, 5, 3 * WIDTH)[0]
+    expected = dl.mass_matrix(model, q)
+
+    def moved(x):
+        y = np.zeros(x.nbytes + offset, np.uint8)[offset:].view(x.dtype).reshape(x.shape)
+        assert not y.flags.aligned
+        y[...] = x
+        return y
+
+    out = moved(np.zeros_like(expected))
+    for _ in range(2):  # the second time all is ready for arrays that fit
+        dl.mass_matrix(model, moved(q), out=out)
+        assert np.array_equal(out, expected)
+
+
 def test_only_what_is_large_is_asked_for_from_afar_or_goes_past_the_caches(monkeypatch):
     monkeypatch.setattr(cpu, "reads_before_writing", lambda: True)
     assert batch._how_to_write(2**20) == (2048, False)

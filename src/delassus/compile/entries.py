@@ -9,10 +9,10 @@ as the address of a table, and arrays, check these themselves and answer 0, or 1
   block, they run through the same code with a stride of 0: all lanes hold the same state. Matrices
   are first written to work memory, lanes side by side, and then copied out from first to last:
   entries in the order of an algorithm would each wait for a cache line of their own. While a block
-  is worked on, memory is asked for what the next one reads and writes, of outputs those that have
-  `most_ahead` bytes a state. `is_streamed` tells to write larger matrices past the caches. If
-  arrays were checked before, `is_checked`, inputs may also have one row that holds for all states,
-  or none, if they may be left out.
+  is worked on, memory is asked for what the next one reads and writes, but for outputs of more than
+  `most_ahead` bytes a state. `is_streamed` tells to write matrices as large as that past the
+  caches. If arrays were checked before, `is_checked`, inputs may also have one row that holds for
+  all states, or none, if they may be left out.
 """
 
 from __future__ import annotations
@@ -85,7 +85,10 @@ def _single_source(name: str, signature: Signature, left_out: int) -> str:
 
 
 def _check_lines(signature: Signature, lead: tuple[str, ...], indent: str = "    ") -> str:
-    """Answer 1 if an array has not the extents that are due, or an output overlaps an input."""
+    """Answer 1 if an array has not the extents that are due, or an output overlaps an input.
+
+    Or if the numbers of a matrix do not lie in their places.
+    """
     dimensions, checks = signature.model.dimensions, []
     for a in signature.states:
         extents = [
@@ -106,6 +109,8 @@ def _check_lines(signature: Signature, lead: tuple[str, ...], indent: str = "   
         for given in signature.inputs
         for result in signature.outputs
     ]
+    if lead:  # matrices are copied in whole lines, which hold whole numbers
+        checks += [f"address_of({a.name}) % ITEM_SIZE != 0" for a in signature.staged]
     return "".join(f"{indent}if {wrong}:\n{indent}    return 1\n" for wrong in checks)
 
 

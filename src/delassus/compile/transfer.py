@@ -96,6 +96,8 @@ def _copy_number(typingctx, memory, source, target):
 
 
 def _line_writer(is_past_caches):
+    """An intrinsic that writes a cache line, as ordinary stores do or past the caches."""
+
     @intrinsic
     def write_line(typingctx, memory, source, target):
         """Collect a line of one lane's numbers, and write it to the line at an address."""
