@@ -5,42 +5,54 @@ The public interface: everything that user code needs is a name of this module.
 
 from . import mujoco, robots
 from .compile import CacheWarning, OperationCount, operation_count, symbolic
-from .constrained.constraints import Baumgarte, Constraints
-from .constrained.derivatives import (
-    ConstrainedDerivatives,
-    constrained_dynamics_derivatives,
-)
-from .constrained.dynamics import (
-    CONSTRAINED_METHODS,
-    ConstrainedSolution,
-    constrained_dynamics,
-)
-from .constrained.factorization import KKTFactorization, kkt_factorization, tree_factorization
-from .constrained.impacts import Impact, impact
-from .constrained.inverse import ConstrainedTorques, constrained_inverse_dynamics
-from .constrained.inverse_kinematics import inverse_kinematics
-from .constrained.loops import close_loops
-from .constrained.osim.matrices import (
+from .constrained.delassus.matrices import (
     DELASSUS_INVERSE_METHODS,
     DELASSUS_METHODS,
     delassus_inverse,
     delassus_matrix,
 )
-from .constrained.osim.operator import BranchedInverse, DelassusOperator
-from .dynamics.aba import forward_dynamics
-from .dynamics.aba_derivatives import (
-    ForwardDynamicsDerivatives,
-    forward_dynamics_derivatives,
+from .constrained.delassus.operator import BranchedInverse, DelassusOperator
+from .constrained.derivatives.dynamics import (
+    ConstrainedDerivatives,
+    constrained_dynamics_derivatives,
 )
-from .dynamics.aba_products import (
+from .constrained.factor.factorization import (
+    KKTFactorization,
+    kkt_factorization,
+    tree_factorization,
+)
+from .constrained.rows.constraints import Baumgarte, Constraints
+from .constrained.solvers.dynamics import ConstrainedSolution, constrained_dynamics
+from .constrained.solvers.methods import METHODS as _METHODS
+from .constrained.tasks.impacts import Impact, impact
+from .constrained.tasks.inverse import ConstrainedTorques, constrained_inverse_dynamics
+from .constrained.tasks.inverse_kinematics import inverse_kinematics
+from .constrained.tasks.loops import close_loops
+from .dynamics.aba import forward_dynamics
+from .dynamics.centroidal import center_of_mass, centroidal_momentum_matrix
+from .dynamics.coriolis import coriolis_matrix
+from .dynamics.crba import mass_matrix
+from .dynamics.derivatives.aba import ForwardDynamicsDerivatives, forward_dynamics_derivatives
+from .dynamics.derivatives.aba_products import (
     ForwardDynamicsVJP,
     forward_dynamics_jvp,
     forward_dynamics_vjp,
     inverse_mass_matrix_product,
 )
-from .dynamics.centroidal import center_of_mass, centroidal_momentum_matrix
-from .dynamics.coriolis import coriolis_matrix
-from .dynamics.crba import mass_matrix
+from .dynamics.derivatives.kinematics import (
+    FrameAccelerationDerivatives,
+    FrameVelocityDerivatives,
+    frame_acceleration_derivatives,
+    frame_velocity_derivatives,
+)
+from .dynamics.derivatives.mass_products import mass_matrix_product, mass_matrix_product_derivative
+from .dynamics.derivatives.regressor import inertial_parameters, inverse_dynamics_regressor
+from .dynamics.derivatives.rnea import InverseDynamicsDerivatives, inverse_dynamics_derivatives
+from .dynamics.derivatives.rnea_products import (
+    InverseDynamicsVJP,
+    inverse_dynamics_jvp,
+    inverse_dynamics_vjp,
+)
 from .dynamics.energy import kinetic_energy, potential_energy
 from .dynamics.kinematics import (
     Placements,
@@ -49,22 +61,9 @@ from .dynamics.kinematics import (
     frame_jacobian,
     frame_velocity,
 )
-from .dynamics.kinematics_derivatives import (
-    FrameAccelerationDerivatives,
-    FrameVelocityDerivatives,
-    frame_acceleration_derivatives,
-    frame_velocity_derivatives,
-)
-from .dynamics.mass_products import mass_matrix_product, mass_matrix_product_derivative
 from .dynamics.minverse import inverse_mass_matrix
 from .dynamics.passive import passive_forces
-from .dynamics.regressor import inertial_parameters, inverse_dynamics_regressor
 from .dynamics.rnea import bias_forces, gravity_forces, inverse_dynamics
-from .dynamics.rnea_derivatives import (
-    InverseDynamicsDerivatives,
-    inverse_dynamics_derivatives,
-)
-from .dynamics.rnea_products import InverseDynamicsVJP, inverse_dynamics_jvp, inverse_dynamics_vjp
 from .errors import (
     ActuationError,
     ConvergenceError,
@@ -80,11 +79,12 @@ from .errors import (
 )
 from .model.builder import ModelBuilder
 from .model.configuration_derivatives import DifferenceDerivatives, IntegrateDerivatives
-from .model.constraints import Closure, Connect, Coupling, Distance, Gear, Implicit, Weld
 from .model.edit import attach, reduce
-from .model.elements import Shape
 from .model.formats import ModelFileWarning, load
-from .model.joints import (
+from .model.model import Model
+from .model.parts.constraints import Closure, Connect, Coupling, Distance, Gear, Implicit, Weld
+from .model.parts.elements import Shape
+from .model.parts.joints import (
     Cylindrical,
     Fixed,
     Free,
@@ -96,11 +96,12 @@ from .model.joints import (
     Translation,
     Universal,
 )
-from .model.model import Model
 from .spatial.inertia import Inertia
 from .spatial.transform import Transform
 
 __version__ = "0.1.0"
+
+CONSTRAINED_METHODS = tuple(_METHODS)  # now that all layers have added theirs
 
 __all__ = [
     "CONSTRAINED_METHODS",

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .errors import DataTypeError, ModelError, ShapeError
-from .model.joints import (
+from .model.model import Model
+from .model.parts.joints import (
     Cylindrical,
     Free,
     Prismatic,
@@ -20,7 +21,6 @@ from .model.joints import (
     Translation,
     Universal,
 )
-from .model.model import Model
 
 # Joints of several axes are several joints of one axis in MuJoCo, with the same numbers.
 _EQUIVALENT = (Revolute, Prismatic, Cylindrical, Universal, Translation, Spherical, Free)

@@ -10,7 +10,7 @@ from pathlib import Path
 from .errors import DataTypeError, MissingDependencyError, UnknownNameError
 from .model.formats import read
 from .model.model import Model
-from .model.names import closest
+from .model.parts.names import closest
 
 _COLLECTION = "example-robot-data"
 _SYSTEM_PREFIXES = ("/usr/local", "/usr", "/opt/openrobots")

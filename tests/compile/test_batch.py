@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import delassus as dl
-from delassus.compile import batch, cpu, kernels
+from delassus.compile import batch, kernels
 from delassus.compile.batch import lined_up
+from delassus.compile.native import cpu
+from delassus.compile.native.writing import how_to_write
 from delassus.model.packed import ModelArrays
 from trees import chain, random_states, random_tree, relative
 
@@ -138,13 +140,13 @@ def test_what_does_not_fit_is_refused_before_and_after_a_call_that_does(calls_be
         dl.inverse_dynamics(model, q, v, a, threads=True)
 
 
-@pytest.mark.parametrize("how", [(2048, False), (4096, False), (2048, True)])
+@pytest.mark.parametrize("how", [(2048, 512, 2**62), (4096, 512, 2**62), (2048, 512, 2049)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("size", [2, 7, 8, 9, 11, 12, 15, 16, 17, 23, 24, 25, 26, 33, 43])
 def test_matrices_are_the_same_at_any_address(size, dtype, how, monkeypatch):
     """By entries, by lines of some states at a time, or past the caches: by their size."""
     model = chain(size)
-    monkeypatch.setattr(batch, "_how_to_write", lambda size: how)
+    monkeypatch.setattr(batch, "how_to_write", lambda size: how)
     for count in (WIDTH - 1, WIDTH, 3 * WIDTH + 1, 131):
         q = random_states(model, 4, count)[0].astype(dtype)
         expected = np.concatenate([dl.mass_matrix(model, q[i : i + 1]) for i in range(count)])
@@ -176,12 +178,12 @@ def test_arrays_may_lie_across_the_places_of_numbers(model, offset):
 
 def test_only_what_is_large_is_asked_for_from_afar_or_goes_past_the_caches(monkeypatch):
     monkeypatch.setattr(cpu, "reads_before_writing", lambda: True)
-    assert batch._how_to_write(2**20) == (2048, False)
-    assert batch._how_to_write(2**23) == (4096, False)
-    assert batch._how_to_write(2**26) == (2048, True)
+    usual = how_to_write(2**20)
+    from_afar, past_caches = how_to_write(2**23), how_to_write(2**26)
+    assert from_afar.most_ahead > usual.most_ahead == past_caches.most_ahead
+    assert past_caches.least_streamed < 2**20 < usual.least_streamed == from_afar.least_streamed
     monkeypatch.setattr(cpu, "reads_before_writing", lambda: False)
-    for size in (2**20, 2**23, 2**26):
-        assert batch._how_to_write(size) == (2048, False)
+    assert how_to_write(2**20) == how_to_write(2**23) == how_to_write(2**26) == usual
 
 
 @each_function
@@ -323,5 +325,5 @@ def test_every_kernel_declares_enough_work_memory_for_an_empty_model():
     assert model.nv == 0
     on_models = [k for k in kernels().values() if k.signature.model is ModelArrays]
     assert len(on_models) > 10
-    assert all(k.work(model.dimensions) >= 0 for k in on_models)
+    assert all(k.work.size(model.dimensions) >= 0 for k in on_models)
     assert dl.bias_forces(model, np.zeros((3, 0)), np.zeros((3, 0))).shape == (3, 0)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import delassus
-from delassus.compile import cache
+from delassus.compile.native import cache
 
 PACKAGE = Path(delassus.__file__).parent
 EVALUATE = """
@@ -68,7 +68,7 @@ def test_an_unwritable_home_falls_back_to_a_temporary_folder_with_a_warning(tmp_
     blocked = tmp_path / "file"
     blocked.write_text("a file where a folder is wanted")
     (tmp_path / "tmp").mkdir()
-    source = "from delassus.compile import cache; print(cache.folder())"
+    source = "from delassus.compile.native import cache; print(cache.folder())"
     done = run(
         tmp_path, source, DELASSUS_CACHE_DIR=str(blocked / "cache"), TMPDIR=str(tmp_path / "tmp")
     )

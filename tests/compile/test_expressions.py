@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from delassus.compile.expressions import CONSTANT, SCALE, derivatives, in_order
-from delassus.compile.programs import record
+from delassus.compile.recorded.expressions import CONSTANT, SCALE, derivatives, in_order
+from delassus.compile.recorded.programs import record
 from delassus.errors import DataTypeError, DelassusError, ModelError
 
 

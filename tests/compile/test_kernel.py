@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import delassus as dl
-from delassus.compile import cache, function, kernel
+from delassus.compile import function, kernel, layout
+from delassus.compile.native import cache
 from delassus.model.packed import ModelArrays
 from trees import chain, random_states
 
@@ -22,15 +23,15 @@ def test_a_kernel_declared_after_others_ran_gets_its_own_work_memory(capfd):
         ModelArrays,
         inputs={"v": "nv"},
         outputs={"total": ""},
-        work=lambda n: 100_000,
+        work=layout(squares=100_000),
         label="sum of squares",
     )
     def sum_of_squares(model, v, total, work):
         for i in range(100_000):
-            work[i] = 0.0
+            work.squares[i] = 0.0
         for k in range(len(model.armature)):
-            work[99_999] = work[99_999] + squared(v[k])
-        total[0] = work[99_999]
+            work.squares[99_999] = work.squares[99_999] + squared(v[k])
+        total[0] = work.squares[99_999]
 
     assert sum_of_squares(model, (v,)) == pytest.approx(v @ v)
     many = np.stack([v, 2 * v, 3 * v])
@@ -43,7 +44,7 @@ def test_a_kernel_declared_after_others_ran_gets_its_own_work_memory(capfd):
 
 def test_two_kernels_of_one_name_are_refused():
     def declare():
-        @kernel(ModelArrays, inputs={"q": "nq"}, outputs={"r": "nq"}, work=lambda n: 0)
+        @kernel(ModelArrays, inputs={"q": "nq"}, outputs={"r": "nq"})
         def twice_declared(model, q, r, work):
             r[0] = q[0]
 

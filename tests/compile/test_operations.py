@@ -7,22 +7,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from delassus.compile import FLOAT32, FLOAT64, cpu, operations
-from delassus.compile.operations import atan2, maximum, minimum, select, sincos, sqrt
+from delassus.compile import FLOAT32, FLOAT64
+from delassus.compile.language import operations
+from delassus.compile.language.operations import atan2, maximum, minimum, select, sincos, sqrt
+from delassus.compile.native import cpu
 
 
 @pytest.fixture(scope="module")
 def on_lanes():
     """Evaluate sine and cosine, and a few selections, in lanes of either precision."""
     numba = pytest.importorskip("numba")
-    from delassus.compile import functions, memory
+    from delassus.compile.native import memory
+    from delassus.compile.native.operations import install
+    from delassus.compile.native.options import EXACT
 
-    functions.install()
+    install()
 
     def make(dtype):
         width = cpu.lanes(dtype.itemsize)
 
-        @numba.njit(**functions.EXACT)
+        @numba.njit(**EXACT)
         def run(addresses, count):
             for i in range(0, count, width):
                 x = memory.state_view(addresses[0], i, 1, dtype)

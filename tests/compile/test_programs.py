@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from delassus.compile import FLOAT64, Tabulated, kernel, part
-from delassus.compile.programs import (
+from delassus.compile import FLOAT64, Tabulated, kernel, layout
+from delassus.compile.recorded.programs import (
     SINE_COSINE,
     ImplicitProgram,
     Program,
@@ -281,6 +281,13 @@ class ProgramArrays(NamedTuple):
     def array_types(cls, real):
         return np.dtype(np.int64), real, np.dtype(np.int64)
 
+    @classmethod
+    def pack(cls, programs, dtype):
+        code, constants, starts = concatenate(programs.programs)
+        counts = [len(p.instructions) for p in programs.programs]
+        table = np.column_stack([starts, counts, programs.inputs, programs.outputs])
+        return cls(code, constants.astype(dtype), table.ravel())
+
 
 class Programs(Tabulated):
     def __init__(self, programs):
@@ -294,21 +301,15 @@ class Programs(Tabulated):
             "n_registers": max(p.slots.size for p in programs),
         }
 
-    def pack(self, kind, dtype):
-        code, constants, starts = concatenate(self.programs)
-        counts = [len(p.instructions) for p in self.programs]
-        table = np.column_stack([starts, counts, self.inputs, self.outputs])
-        return ProgramArrays(code, constants.astype(dtype), table.ravel())
-
 
 @kernel(
     ProgramArrays,
     inputs={"inputs": "n_inputs"},
     outputs={"outputs": "n_outputs"},
-    work=lambda n: n["n_registers"] + MARGIN,
+    work=layout(margin=MARGIN, registers="n_registers"),
 )
 def run_all_programs(model, inputs, outputs, work):
-    registers = part(work, MARGIN)
+    registers = work.registers
     n, m = 0, 0
     for k in range(0, len(model.table), 4):
         for i in range(model.table[k + 2]):
@@ -332,7 +333,7 @@ def states(programs):
 
 def plain(programs, state):
     """The outputs in plain Python."""
-    work = np.full(programs.dimensions["n_registers"] + MARGIN, np.nan)
+    work = run_all_programs.work_memory(programs, FLOAT64, np.nan)
     outputs = np.empty(programs.dimensions["n_outputs"])
     run_all_programs.function(programs.arrays(ProgramArrays, FLOAT64), state, outputs, work)
     return outputs

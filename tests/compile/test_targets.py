@@ -83,21 +83,22 @@ from trees import random_tree, random_states
 
 model = random_tree(4, bodies=7)
 arrays = model.arrays(ModelArrays, FLOAT64)
-n = 5
+n, extents = 5, model.extents(ModelArrays)
 q, v, a = random_states(model, 0, n)
 expected = {rnea: dl.inverse_dynamics(model, q, v, a), aba: dl.forward_dynamics(model, q, v, a)}
 for kernel, reference in expected.items():
-    core = kernel.function
+    core, memory = kernel.function, kernel.work
 
     @cuda.jit
     def entry(q, v, x, out, work, n):
         t = cuda.grid(1)
         if t < n:  # each thread sees its state as a strided view
-            core(arrays, q[t::n], v[t::n], x[t::n], x[:0], out[t::n], work[t::n])
+            own = memory.divide(work[t::n], extents)
+            core(arrays, q[t::n], v[t::n], x[t::n], x[:0], out[t::n], own)
 
     flat = [np.ascontiguousarray(y.T).ravel() for y in (q, v, a)]
     out = np.zeros(model.nv * n)
-    work = np.zeros(kernel.work(model.dimensions) * n)
+    work = np.zeros(kernel.work.size(extents) * n)
     entry[2, 4](*flat, out, work, n)
     assert np.allclose(out.reshape(model.nv, n).T, reference, rtol=1e-9, atol=1e-9)
 print("agree")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import delassus as dl
-from delassus.model.elements import Frame
+from delassus.model.parts.elements import Frame
 from trees import random_tree
 
 # Methods of constrained dynamics that take constraints of all kinds.

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 import delassus as dl
-from constrained.mechanisms import ALL_PURPOSE
+from constrained.mechanisms import ALL_PURPOSE, four_bar
 from trees import random_states, random_tree
-
-from .mechanisms import four_bar
 
 pytestmark = pytest.mark.uncompiled
 

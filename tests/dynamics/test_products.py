@@ -10,15 +10,18 @@ from hypothesis import strategies as st
 
 import delassus as dl
 from delassus.compile import FLOAT64, kernels
-from delassus.dynamics.aba_derivatives import forward_dynamics_derivatives
-from delassus.dynamics.aba_products import (
+from delassus.dynamics.derivatives.aba import forward_dynamics_derivatives
+from delassus.dynamics.derivatives.aba_products import (
     forward_dynamics_jvp,
     forward_dynamics_vjp,
     inverse_mass_matrix_product,
 )
-from delassus.dynamics.mass_products import mass_matrix_product, mass_matrix_product_derivative
-from delassus.dynamics.rnea_derivatives import inverse_dynamics_derivatives
-from delassus.dynamics.rnea_products import inverse_dynamics_jvp, inverse_dynamics_vjp
+from delassus.dynamics.derivatives.mass_products import (
+    mass_matrix_product,
+    mass_matrix_product_derivative,
+)
+from delassus.dynamics.derivatives.rnea import inverse_dynamics_derivatives
+from delassus.dynamics.derivatives.rnea_products import inverse_dynamics_jvp, inverse_dynamics_vjp
 from delassus.model.packed import ModelArrays
 from trees import TREES, chain, random_states, random_tree, relative, unrelated
 
@@ -235,7 +238,7 @@ def test_work_memory_is_written_before_it_is_read(product):
     given_arguments = arguments(product, model, 0)
     expected = arrays(product(model, *given_arguments))
     own = next(kernel for kernel in kernels().values() if kernel.label == product.__name__)
-    work, outputs = np.full(own.work(model.dimensions), np.nan), list(map(np.zeros_like, expected))
+    work, outputs = own.work_memory(model, FLOAT64, np.nan), list(map(np.zeros_like, expected))
     flat = [x.ravel() for x in (*given_arguments, *outputs)]
     own.function(model.arrays(ModelArrays, FLOAT64), *flat, work)
     for found, wanted in zip(outputs, expected, strict=True):

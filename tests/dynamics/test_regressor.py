@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 import delassus as dl
 from delassus.benchmarks.pinocchio_peer import load_pair
 from delassus.compile import FLOAT64
-from delassus.dynamics.regressor import inertial_parameters, inverse_dynamics_regressor, regress
+from delassus.dynamics.derivatives.regressor import (
+    inertial_parameters,
+    inverse_dynamics_regressor,
+    regress,
+)
 from delassus.model.packed import ModelArrays
 from trees import TREES, random_states, random_tree, relative
 
@@ -116,7 +120,7 @@ def test_work_memory_is_written_before_it_is_read():
     model = random_tree(5, bodies=9)
     q, v, a = random_states(model, 0)
     expected = inverse_dynamics_regressor(model, q, v, a)
-    work, Y = np.full(regress.work(model.dimensions), np.nan), np.zeros(expected.size)
+    work, Y = regress.work_memory(model, FLOAT64, np.nan), np.zeros(expected.size)
     regress.function(
         model.arrays(ModelArrays, FLOAT64), np.arange(10 * model.n_bodies), q, v, a, Y, work
     )

@@ -5,7 +5,7 @@ import pytest
 
 import delassus as dl
 from delassus.model.edit import attach, reduce
-from delassus.model.elements import Shape
+from delassus.model.parts.elements import Shape
 
 INERTIA = np.diag([0.1, 0.2, 0.25])
 

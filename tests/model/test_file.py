@@ -9,8 +9,8 @@ import pytest
 
 import delassus as dl
 from delassus import robots
-from delassus.model.elements import Shape
 from delassus.model.formats import load
+from delassus.model.parts.elements import Shape
 
 PARTS = ("name", "bodies", "frames", "constraints", "shapes", "gravity", "lower", "effort_limit")
 

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from ..compile import cpu
+from ..compile.native import cpu
 
 _PACKAGES = ("delassus", "numpy", "numba", "llvmlite", "pin", "example-robot-data")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import delassus
 
 from ..compile import OperationCount
-from ..constrained.constraints import Constraints
+from ..constrained.rows.constraints import Constraints
 
 # Public functions, and what lists the methods of each.
 _LISTS = {

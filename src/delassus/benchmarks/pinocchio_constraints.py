@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..constrained.constraints import Constraints
+from ..constrained.rows.constraints import Constraints
 from ..errors import ModelError
-from ..model.constraints import Connect, Constraint, Weld
 from ..model.model import Model
+from ..model.parts.constraints import Connect, Constraint, Weld
 from .pinocchio_peer import PinocchioPeer, pinocchio
 
 

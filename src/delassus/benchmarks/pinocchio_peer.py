@@ -13,9 +13,9 @@ import numpy as np
 
 from .. import robots
 from ..errors import MissingDependencyError, ModelError
-from ..model.elements import Body
-from ..model.joints import Free, Prismatic, Revolute
 from ..model.model import Model
+from ..model.parts.elements import Body
+from ..model.parts.joints import Free, Prismatic, Revolute
 
 
 def pinocchio() -> ModuleType:

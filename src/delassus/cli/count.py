@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from ..errors import DelassusError, ModelError, UnknownNameError
-from ..model.names import closest
+from ..model.parts.names import closest
 from .models import add_model_arguments, find_model
 
 _ALGORITHMS = (

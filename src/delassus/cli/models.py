@@ -10,7 +10,7 @@ from .. import robots
 from ..errors import UnknownNameError
 from ..model.formats import read
 from ..model.model import Model
-from ..model.names import closest
+from ..model.parts.names import closest
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,8 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
-from ..compile import FLOAT32, FLOAT64, cache, is_compiled, kernels
+from ..compile import FLOAT32, FLOAT64, is_compiled, kernels
+from ..compile.native import cache
 from ..errors import DelassusError, UnknownNameError
 
 _ENTRIES = ("one state", "batch of float64", "batch of float32")

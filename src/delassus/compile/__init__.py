@@ -1,10 +1,9 @@
 """The only part of the package that knows the compiler; see docs/compile.md."""
 
 from .batch import is_compiled, is_single_usable
-from .cache import CacheWarning
-from .functions import function
 from .kernel import FLOAT32, FLOAT64, Kernel, kernel, kernels
-from .operations import (
+from .language.functions import function
+from .language.operations import (
     absolute,
     any_true,
     atan2,
@@ -22,7 +21,8 @@ from .operations import (
     sincos,
     sqrt,
 )
-from .slots import slots
+from .language.slots import Layout, either, layout, overlay, slots
+from .native.cache import CacheWarning
 from .symbolic import OperationCount, is_symbolic, operation_count, symbolic
 from .tables import Tabulated
 
@@ -31,12 +31,14 @@ __all__ = [
     "FLOAT64",
     "CacheWarning",
     "Kernel",
+    "Layout",
     "OperationCount",
     "Tabulated",
     "absolute",
     "any_true",
     "atan2",
     "clear",
+    "either",
     "exp",
     "far",
     "function",
@@ -45,11 +47,13 @@ __all__ = [
     "is_symbolic",
     "kernel",
     "kernels",
+    "layout",
     "log",
     "maximum",
     "minimum",
     "near_sincos",
     "operation_count",
+    "overlay",
     "part",
     "present",
     "presume",

@@ -8,26 +8,20 @@ import os
 import sys
 import threading
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import DataTypeError, ShapeError
-from . import cpu, workers
-from .signature import Argument
+from . import workers
+from .language.signature import Argument
+from .native import cpu
+from .native.writing import how_to_write
 from .symbolic import is_symbolic, trace
 
 COMPILE_VARIABLE = "DELASSUS_COMPILE"
 # States that a thread takes at a time: enough to hide the cost of taking, few enough to share well.
 _LEAST_CHUNK = 64
 _CHUNKS_A_THREAD = 4
-# Bytes a state of outputs that are asked for ahead. More are written faster in one go; where they
-# lie outside the second cache, twice as many.
-_AHEAD, _AHEAD_FROM_AFAR = 2048, 4096
-# Bytes of matrices from which they count as outside it; and from which they are written past the
-# caches, which would not hold them until somebody reads them. Fewer are read back faster than the
-# writing gains.
-_LEAST_AFAR, _LEAST_STREAMED = 4 * 2**20, 16 * 2**20
 _DOUBLE = np.dtype(np.float64)
 
 
@@ -43,35 +37,7 @@ def is_single_usable() -> bool:
 
 
 def evaluate(kernel, model, inputs, out, threads, shared):
-    """Evaluate a kernel for one state or a batch; return the list of outputs.
-
-    Arrays that fit as they are go to the compiled entry at once, if one thread does it all.
-    """
-    try:
-        entry, batch = kernel.batch_entries[_DOUBLE], model.prepared[kernel, _DOUBLE]
-        n = len(inputs[0])
-        if _is_for_one_thread(n, threads):
-            outputs = [np.empty((n, *s)) for s in batch.shapes] if out is None else out
-            arrays = (*inputs, *batch.left_out[len(inputs) :], *outputs)
-            scratch, how = _scratch.array(batch.size, _DOUBLE), _how_to_write(n * batch.staged)
-            if entry(batch.address, *shared, *arrays, scratch, False, *how, 0, n) == 0:
-                return outputs
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError):
-        pass
-    return _evaluate_with_care(kernel, model, inputs, out, threads, shared)
-
-
-def _is_for_one_thread(n: int, threads: int | None) -> bool:
-    """Whether there are states, and not more than a thread takes at a time."""
-    if threads is None:
-        return 0 < n <= _LEAST_CHUNK
-    return type(threads) is int and threads > 0 and (threads == 1 or n <= _LEAST_CHUNK) and n > 0
-
-
-def _evaluate_with_care(kernel, model, inputs, out, threads, shared):
-    """The same with every argument looked at, converted, or rejected with a reason."""
-    if not hasattr(model, "dimensions"):
-        raise DataTypeError(f"expected a Model, got {type(model).__name__}")
+    """Evaluate a kernel for one state or a batch, with care; return the list of outputs."""
     signature = kernel.signature
     input_shapes, output_shapes = kernel.shapes(model, shared)
     left_out = [np.empty((0, *shape[1:])) for shape in input_shapes[len(inputs) :]]
@@ -216,7 +182,7 @@ def _as_rows(x: np.ndarray, shape) -> np.ndarray:
 
 def _run_uncompiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     arrays = model.arrays(kernel.signature.model, dtype)
-    work = np.empty(kernel.work(model.dimensions), dtype)
+    work = kernel.work_memory(model, dtype)
     nothing = np.empty(0, dtype)
     with np.errstate(all="ignore"):
         for i in range(n):
@@ -233,7 +199,7 @@ def _run_uncompiled(kernel, model, shared, rows, dtype, n, thread_count) -> None
 def _run_single(kernel, model, shared, arrays, targets, has_all: bool) -> None:
     """One state; the entry and the model's table are then ready for the next call."""
     has_optional = has_all and len(kernel.signature.inputs) > kernel.signature.required
-    entry, address = kernel.single(has_optional), model.prepare(kernel, shared)
+    entry, address = kernel.single(has_optional), kernel.prepare(model, shared)
     given = arrays if has_all else arrays[: kernel.signature.required]
     given = [x if x.flags.writeable else x.copy() for x in given]  # entries take no read-only ones
     if entry(address, *shared, *given, *targets) != 0:
@@ -265,64 +231,76 @@ def lined_up(size: int, dtype: np.dtype) -> np.ndarray:
 _scratch = _Scratch()
 
 
-class Batch(NamedTuple):
-    """What the evaluation of batches needs, but for the entry.
+class Batch:
+    """A kernel that evaluates batches of one precision, with one model."""
 
-    The address of the model's table, the size of work memory, the bytes of matrices a state, the
-    shapes of outputs, and inputs that stand for those that are left out.
-    """
+    def __init__(self, kernel, model, shared, dtype: np.dtype):
+        self.entry, self.dtype = kernel.batch(dtype), dtype
+        self.address = model.table(kernel, dtype).address
+        self.shapes = kernel.shapes(model, shared)[1]
+        staged = sum(math.prod(s) for s in self.shapes if len(s) > 1)
+        self.staged_bytes = staged * dtype.itemsize  # of matrices, a state
+        self.width = cpu.lanes(dtype.itemsize)
+        work = kernel.work.size(model.extents(kernel.signature.model))
+        self.memory = (work + staged) * self.width
+        inputs = kernel.signature.inputs
+        self.left_out = [np.empty((0,) * (len(a.shape) + 1), dtype) for a in inputs]
 
-    address: int
-    size: int
-    staged: int
-    shapes: list[tuple[int, ...]]
-    left_out: list[np.ndarray]
+    def run(self, inputs, out, threads, shared) -> list[np.ndarray] | None:
+        """The outputs for arrays that fit as they are, if one thread does it all; else None."""
+        n = len(inputs[0])
+        if not _is_for_one_thread(n, threads):
+            return None
+        outputs = [np.empty((n, *s)) for s in self.shapes] if out is None else out
+        arrays = (*inputs, *self.left_out[len(inputs) :], *outputs)
+        return outputs if self.call(shared, arrays, False, n, 0, n) == 0 else None
+
+    def call(self, shared, arrays, is_checked: bool, n: int, start: int, stop: int) -> int:
+        """Evaluate the states from start to stop, of n; answers 1 if arrays do not fit."""
+        scratch = _scratch.array(self.memory, self.dtype)
+        how = how_to_write(n * self.staged_bytes)
+        return self.entry(self.address, *shared, *arrays, scratch, is_checked, *how, start, stop)
 
 
-def _prepare(kernel, model, shared, dtype) -> Batch:
-    """What the model has ready, or makes so."""
-    key = kernel, dtype
-    if key in model.prepared:
-        return model.prepared[key]
-    signature, shapes = kernel.signature, kernel.shapes(model, shared)[1]
-    staged = sum(math.prod(s) for s in shapes if len(s) > 1)
-    size = (kernel.work(model.dimensions) + staged) * cpu.lanes(dtype.itemsize)
-    left_out = [np.empty((0,) * (len(a.shape) + 1), dtype) for a in signature.inputs]
-    address = model.table(signature.model, dtype).address
-    made = Batch(address, size, staged * dtype.itemsize, shapes, left_out)
-    if not kernel.shared_matters:
-        model.prepared[key] = made
-    return made
+def _is_for_one_thread(n: int, threads: int | None) -> bool:
+    """Whether there are states, and not more than a thread takes at a time."""
+    if threads is None:
+        return 0 < n <= _LEAST_CHUNK
+    return type(threads) is int and threads > 0 and (threads == 1 or n <= _LEAST_CHUNK) and n > 0
+
+
+def _batch_of(kernel, model, shared, dtype) -> Batch:
+    """What evaluates batches; that of doubles is kept for later calls."""
+    if dtype != _DOUBLE or kernel.shared_matters:
+        return Batch(kernel, model, shared, dtype)
+    if kernel not in model.prepared_batches:
+        model.prepared_batches[kernel] = Batch(kernel, model, shared, dtype)
+    return model.prepared_batches[kernel]
 
 
 def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
-    entry, batch = kernel.batch(dtype), _prepare(kernel, model, shared, dtype)
-    width = cpu.lanes(dtype.itemsize)
+    batch = _batch_of(kernel, model, shared, dtype)
     arrays = [x if x.flags.writeable else _writeable(x) for x in rows]
-    how = _how_to_write(n * batch.staged)
-
-    def run(start: int, stop: int) -> None:
-        scratch = _scratch.array(batch.size, dtype)
-        entry(batch.address, *shared, *arrays, scratch, True, *how, start, stop)
-
-    chunk = _chunk(n, width, thread_count)
+    chunk = _chunk(n, batch.width, thread_count)
     if chunk >= n:
-        run(0, n)
+        batch.call(shared, arrays, True, n, 0, n)
         return
     starts = itertools.count(0, chunk)  # handing out a number is atomic
-    end = n - width + 1  # from where a chunk would not fill a block: the one before takes the rest
+    # From `end` on a chunk would not fill a block of lanes: the one before it takes the rest.
+    end = n - batch.width + 1
 
     def take_chunks() -> None:
         for start in starts:
             if start >= end:
                 return
-            run(start, start + chunk if start + chunk < end else n)
+            stop = start + chunk if start + chunk < end else n
+            batch.call(shared, arrays, True, n, start, stop)
 
     workers.run(take_chunks, helpers=min(thread_count, -(-n // chunk)) - 1)
 
 
 def _writeable(x: np.ndarray) -> np.ndarray:
-    """The same memory as an array that entries take; they do not write to inputs."""
+    """An array that entries take over read-only memory; they do not write to inputs."""
     return np.asarray(_Memory(x))
 
 
@@ -333,17 +311,6 @@ class _Memory:
         self.x = x  # keeps it alive
         described = x.__array_interface__
         self.__array_interface__ = described | {"data": (described["data"][0], False)}
-
-
-def _how_to_write(size: int) -> tuple[int, bool]:
-    """Bytes a state to ask for ahead, and whether larger matrices are written past the caches.
-
-    Where there are so many bytes of matrices in all.
-    """
-    if size < _LEAST_AFAR or not cpu.reads_before_writing():
-        return _AHEAD, False
-    is_streamed = size >= _LEAST_STREAMED
-    return _AHEAD if is_streamed else _AHEAD_FROM_AFAR, is_streamed
 
 
 def _chunk(n: int, width: int, thread_count: int) -> int:

@@ -1,4 +1,4 @@
-"""The same source on CasADi symbols: expressions, functions, operation counts.
+"""Kernels on CasADi symbols: expressions, functions, operation counts.
 
 Every public function takes symbols in place of arrays, `casadi.SX` columns or NumPy arrays of them.
 `symbolic` makes a `casadi.Function` of it; `operation_count` counts what that function does.
@@ -61,7 +61,7 @@ def trace(kernel, model, inputs, shared) -> list:
         for a, x, shape in zip(arguments, inputs, input_shapes, strict=True)
     ]
     outputs = [np.zeros(int(np.prod(shape)), object) for shape in output_shapes]
-    work = np.empty(kernel.work(model.dimensions), object)
+    work = kernel.work_memory(model, np.dtype(object))
     arrays = model.arrays(kernel.signature.model, np.dtype(np.float64))
     kernel.function(arrays, *shared, *states, *outputs, work)
     return [_as_symbol(x, shape) for x, shape in zip(outputs, output_shapes, strict=True)]

@@ -7,22 +7,22 @@ from numpy.typing import ArrayLike
 
 from ..compile import is_symbolic
 from ..errors import DataTypeError, ShapeError, UnknownNameError
-from ..model.model import Model
-from ..model.names import closest
+from ..model.mechanism import Mechanism
+from ..model.parts.names import closest
 
 # How the components of a frame's motion are written.
 LOCAL, WORLD, ALIGNED = 0, 1, 2
 REFERENCES = {"local": LOCAL, "world": WORLD, "aligned": ALIGNED}
 
 
-def check_model(model) -> Model:
-    """The model itself, if it is one."""
-    if not isinstance(model, Model):
+def check_model(model) -> Mechanism:
+    """The model itself, if it is one, or what stands in its place."""
+    if not isinstance(model, Mechanism):
         raise DataTypeError(f"expected a Model, got {type(model).__name__}")
     return model
 
 
-def zero_velocity(model: Model, like: ArrayLike) -> np.ndarray:
+def zero_velocity(model: Mechanism, like: ArrayLike) -> np.ndarray:
     """Zeros of nv entries for as many states as `like` has, without the memory of so many."""
     nv = check_model(model).nv
     if is_symbolic(like):
@@ -57,7 +57,7 @@ def deliver(found: tuple, out) -> tuple:
     return tuple(out)
 
 
-def frame_and_reference(model: Model, frame: str, reference: str) -> np.ndarray:
+def frame_and_reference(model: Mechanism, frame: str, reference: str) -> np.ndarray:
     """A frame's index and the code of a reference, as kernels take them."""
     check_model(model)
     if reference not in REFERENCES:

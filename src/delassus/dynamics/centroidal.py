@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compile import function, kernel
+from ..compile import either, function, kernel, layout
 from ..model.model import Model
 from ..model.packed import ModelArrays
 from ..spatial.vectors import (
@@ -21,21 +21,25 @@ from ..spatial.vectors import (
     subtract,
 )
 from . import crba
-from .joints import joint_placement
-from .kinematics import LINK, place_in_world, put_column, start_at_origin
-from .links import composite_times
+from .kinematics import place_in_world, put_column, start_at_origin
+from .steps.bodies import composite_times
+from .steps.links import PLACEMENT
+from .steps.points import tree_origin
+
+# Placements of all links in the world.
+PLACES = layout(places=("n_links", PLACEMENT))
 
 
 @function
-def center(model, q, work):
+def center(model, q, places):
     """Centre of mass of all moving bodies in the world, and placements of all links on the way."""
-    start_at_origin(work)
+    start_at_origin(places)
     total = (0.0, 0.0, 0.0)
     for i in range(1, len(model.links)):
-        place_in_world(model, i, q, work, LINK.size)
-        link, at = model.links[i], i * LINK.size
-        R, x = get9(work, at + LINK.R), get3(model.solids[i].center, 0)
-        x = add(get3(work, at + LINK.p), rotate(R, x))
+        place_in_world(model, i, q, places, PLACEMENT.size)
+        link, at = model.links[i], i * PLACEMENT.size
+        R, x = get9(places, at + PLACEMENT.R), get3(model.solids[i].center, 0)
+        x = add(get3(places, at + PLACEMENT.p), rotate(R, x))
         total = add_scaled(total, link.mass, x)
     return scale(1.0 / model.links[0].subtree_mass, total)
 
@@ -44,41 +48,42 @@ def center(model, q, work):
     ModelArrays,
     inputs={"q": "nq"},
     outputs={"com": "3"},
-    work=lambda n: n["n_links"] * LINK.size,
+    work=PLACES,
     label="center_of_mass",
 )
 def find_center(model, q, com, work):
     """sum of m x / sum of m"""
-    put3(com, 0, center(model, q, work))
+    put3(com, 0, center(model, q, work.places))
 
 
 @kernel(
     ModelArrays,
     inputs={"q": "nq"},
     outputs={"A": "6 nv"},
-    work=lambda n: max(
-        n["n_links"] * LINK.size, n["n_links"] * crba.LINK.size + n["nv"] * crba.DOF.size
-    ),
+    work=layout(either(PLACES, crba.WORK)),
     label="centroidal_momentum_matrix",
 )
 def momentum_matrix(model, q, A, work):
     """A(q) with A v the momentum about the centre of mass, linear rows first"""
-    nv, dofs = len(model.armature), len(model.links) * crba.LINK.size
-    com = center(model, q, work)
-    crba.composite_inertias(model, q, work, dofs)
+    com = center(model, q, work.places)
+    crba.composite_inertias(model, q, work.links, work.dofs)
     origin = com
     for i in range(1, len(model.links)):
-        link, at = model.links[i], i * crba.LINK.size
-        if link.parent == 0:  # moments of the tree are about its root, which sits here
-            origin = subtract(joint_placement(link, q)[1], com)
-        inertia, h = get6(work, at + crba.LINK.I), get3(work, at + crba.LINK.h)
-        for k in range(link.v, link.v + link.nv):
-            dof = dofs + k * crba.DOF.size
-            n, f = composite_times(
-                inertia, h, link.subtree_mass,
-                get3(work, dof + crba.DOF.angular), get3(work, dof + crba.DOF.linear),
-            )  # fmt: skip
-            put_column(A, k, nv, f, add_cross(n, origin, f))
+        if model.links[i].parent == 0:  # moments are about the origin of the tree of this root
+            origin = subtract(tree_origin(model, i, q), com)
+        put_momenta(model, i, origin, A, work.links, work.dofs)
+
+
+@function
+def put_momenta(model, i, origin, A, links, dofs):
+    """Columns of link i: momentum of its subtree as one degree of freedom moves with unit speed."""
+    link, at = model.links[i], i * crba.LINK.size
+    inertia, h = get6(links, at + crba.LINK.I), get3(links, at + crba.LINK.h)
+    for k in range(link.v, link.v + link.nv):
+        dof = k * crba.DOF.size
+        angular, linear = get3(dofs, dof + crba.DOF.angular), get3(dofs, dof + crba.DOF.linear)
+        n, f = composite_times(inertia, h, link.subtree_mass, angular, linear)
+        put_column(A, k, len(model.armature), f, add_cross(n, origin, f))
 
 
 def center_of_mass(

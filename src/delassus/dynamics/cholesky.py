@@ -1,34 +1,37 @@
 """The inverse of the mass matrix by sparse Cholesky (Featherstone 2008). O(n d^2 + n^2 d).
 
 Factors M = L^T D L with the sparsity that the tree induces (Featherstone, 2008, p. 112), then
-solves for the columns of the identity. It is here to be compared with the dedicated algorithm.
+solves for the columns of the identity. It is here to be compared with `minverse`.
 """
 
 from __future__ import annotations
 
-from ..compile import function, kernel
+from ..compile import either, function, kernel, layout
 from ..model.packed import ModelArrays
+from .crba import WORK as MASS_MATRIX
 from .crba import crba
 
 _put_mass_matrix = crba.function
+# The factor L, with the inverse of D on its diagonal, and one column x of the result.
+FACTOR = layout(L=lambda n: n["nv"] * n["nv"], x="nv")
 
 
 @kernel(
     ModelArrays,
     inputs={"q": "nq"},
     outputs={"inverse": "nv nv"},
-    work=lambda n: n["nv"] * n["nv"] + n["nv"] + crba.work(n),
+    work=layout(either(layout(mass_matrix=MASS_MATRIX), FACTOR)),
     label="inverse_mass_matrix by Cholesky",
 )
 def cholesky_inverse(model, q, inverse, work):
     """M(q)^-1 = L^-1 D^-1 L^-T"""
-    nv = len(model.armature)
-    _put_mass_matrix(model, q, inverse, work)
+    nv, L = len(model.armature), work.L
+    _put_mass_matrix(model, q, inverse, work.mass_matrix)
     for t in range(nv * nv):
-        work[t] = inverse[t]
-    factorize(model, nv, work)
+        L[t] = inverse[t]
+    factorize(model, nv, L)
     for j in range(nv):
-        solve_column(model, j, nv, inverse, work)
+        solve_column(model, j, nv, inverse, L, work.x)
 
 
 @function
@@ -48,24 +51,23 @@ def factorize(model, nv, L):
 
 
 @function
-def solve_column(model, j, nv, inverse, L):
-    """Column j of the inverse; x is kept behind the factor."""
-    x = nv * nv
+def solve_column(model, j, nv, inverse, L, x):
+    """Column j of the inverse, found in x."""
     for i in range(nv):
-        L[x + i] = 0.0
-    L[x + j] = 1.0
+        x[i] = 0.0
+    x[j] = 1.0
     k = j  # L^T y = e_j: only j and its ancestors are touched
     while k >= 0:
         i = model.dof_parent[k]
         while i >= 0:
-            L[x + i] = L[x + i] - L[k * nv + i] * L[x + k]
+            x[i] = x[i] - L[k * nv + i] * x[k]
             i = model.dof_parent[i]
-        L[x + k] = L[x + k] * L[k * nv + k]
+        x[k] = x[k] * L[k * nv + k]
         k = model.dof_parent[k]
     for k in range(nv):  # L x = y
         i = model.dof_parent[k]
         while i >= 0:
-            L[x + k] = L[x + k] - L[k * nv + i] * L[x + i]
+            x[k] = x[k] - L[k * nv + i] * x[i]
             i = model.dof_parent[i]
     for i in range(nv):
-        inverse[i * nv + j] = L[x + i]
+        inverse[i * nv + j] = x[i]

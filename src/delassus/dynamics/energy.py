@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compile import function, kernel, slots
+from ..compile import function, kernel, layout, slots
 from ..model.model import Model
 from ..model.packed import ModelArrays
 from ..spatial.vectors import (
@@ -20,46 +20,45 @@ from ..spatial.vectors import (
     symmetric_times,
 )
 from .arguments import as_number
-from .centroidal import center
-from .joints import joint_motion, joint_placement
-from .kinematics import LINK
+from .centroidal import PLACES, center
+from .steps.joints import joint_motion, joint_placement
 
-# Velocity of a link's origin and angular velocity, in the link's axes.
-VELOCITY = slots(u=3, omega=3)
+# A link: velocity of its origin and angular velocity, in its own axes.
+LINK = slots(u=3, omega=3)
 
 
 @kernel(
     ModelArrays,
     inputs={"q": "nq", "v": "nv"},
     outputs={"energy": ""},
-    work=lambda n: n["n_links"] * VELOCITY.size,
+    work=layout(links=("n_links", LINK)),
     label="kinetic_energy",
 )
 def sum_kinetic_energy(model, q, v, energy, work):
     """v^T M(q) v / 2"""
-    put3(work, VELOCITY.u, (0.0, 0.0, 0.0))
-    put3(work, VELOCITY.omega, (0.0, 0.0, 0.0))
+    put3(work.links, LINK.u, (0.0, 0.0, 0.0))
+    put3(work.links, LINK.omega, (0.0, 0.0, 0.0))
     twice = 0.0
     for i in range(1, len(model.links)):
-        twice = twice + twice_kinetic_energy(model, i, q, v, work)
+        twice = twice + twice_kinetic_energy(model, i, q, v, work.links)
     for k in range(len(model.armature)):
         twice = twice + model.armature[k] * v[k] * v[k]
     energy[0] = 0.5 * twice
 
 
 @function
-def twice_kinetic_energy(model, i, q, v, work):
-    """Twice the energy of link i, whose velocity is found from its parent's."""
+def twice_kinetic_energy(model, i, q, v, links):
+    """m u.u + omega . I omega + 2 u . (omega x h) of link i, and its velocity from its parent's."""
     link = model.links[i]
-    at, parent = i * VELOCITY.size, link.parent * VELOCITY.size
+    at, parent = i * LINK.size, link.parent * LINK.size
     R, p = joint_placement(link, q)
-    omega_parent = get3(work, parent + VELOCITY.omega)
+    omega_parent = get3(links, parent + LINK.omega)
     linear, angular = joint_motion(link, v)
     omega = add(rotate_back(R, omega_parent), angular)
-    carried = add_cross(get3(work, parent + VELOCITY.u), omega_parent, p)
+    carried = add_cross(get3(links, parent + LINK.u), omega_parent, p)
     u = add(rotate_back(R, carried), linear)
-    put3(work, at + VELOCITY.omega, omega)
-    put3(work, at + VELOCITY.u, u)
+    put3(links, at + LINK.omega, omega)
+    put3(links, at + LINK.u, u)
     rotational = dot(omega, symmetric_times(get6(model.solids[i].inertia, 0), omega))
     mixed = dot(u, cross(omega, get3(link.moment, 0)))
     return link.mass * dot(u, u) + rotational + 2.0 * mixed
@@ -69,14 +68,14 @@ def twice_kinetic_energy(model, i, q, v, work):
     ModelArrays,
     inputs={"q": "nq"},
     outputs={"energy": ""},
-    work=lambda n: n["n_links"] * LINK.size,
+    work=PLACES,
     label="potential_energy",
 )
 def weigh(model, q, energy, work):
     """-m g . c"""
     if model.links[0].subtree_mass > 0.0:
         g = get3(model.gravity, 0)
-        energy[0] = -model.links[0].subtree_mass * dot(g, center(model, q, work))
+        energy[0] = -model.links[0].subtree_mass * dot(g, center(model, q, work.places))
     else:
         energy[0] = 0.0
 

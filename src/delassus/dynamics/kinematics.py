@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compile import function, kernel, slots
+from ..compile import function, kernel, layout
 from ..model.model import Model
 from ..model.packed import ModelArrays
 from ..spatial.vectors import (
@@ -28,41 +28,44 @@ from ..spatial.vectors import (
     subtract,
 )
 from .arguments import ALIGNED, LOCAL, check_model, frame_and_reference
-from .joints import joint_motion, joint_placement
-from .links import put_subspace
+from .steps.joints import joint_motion, joint_placement
+from .steps.links import MOVING, PLACEMENT, SUBSPACE, put_subspace, start_at_rest
+from .steps.points import (
+    acceleration_at,
+    frame_offset,
+    frame_pose,
+    frame_rotation,
+    point_position,
+    velocity_at,
+)
 
-LINK = slots(R=9, p=3)
-COLUMN = slots(angular=3, linear=3)
-# Rotation, position, velocity and acceleration of a link: angular, and of its origin as a point.
-MOVING = slots(R=9, p=3, omega=3, u=3, alpha=3, a=3)
-_MOST_DOFS = 6
+# Velocities and accelerations in records of MOVING are here those of the link's origin as a point.
+MOTIONS = layout(links=("n_links", MOVING))
+_MOST_DOFS = 6  # of a joint
 
 
 @function
-def place_in_world(model, i, q, work, size):
+def place_in_world(model, i, q, links, size):
     """Store rotation and position of link i in the world."""
     link = model.links[i]
     at, parent = i * size, link.parent * size
-    R_parent = get9(work, parent + LINK.R)
+    R_parent = get9(links, parent + PLACEMENT.R)
     R, p = joint_placement(link, q)
-    put9(work, at + LINK.R, compose(R_parent, R))
-    put3(work, at + LINK.p, add(get3(work, parent + LINK.p), rotate(R_parent, p)))
+    put9(links, at + PLACEMENT.R, compose(R_parent, R))
+    put3(links, at + PLACEMENT.p, add(get3(links, parent + PLACEMENT.p), rotate(R_parent, p)))
 
 
 @function
-def start_at_origin(work):
-    """The world's own placement."""
-    put9(work, LINK.R, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
-    put3(work, LINK.p, (0.0, 0.0, 0.0))
+def start_at_origin(links):
+    """Store the world's own placement."""
+    put9(links, PLACEMENT.R, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
+    put3(links, PLACEMENT.p, (0.0, 0.0, 0.0))
 
 
 @function
-def frame_placement(frame, work, size):
-    """Rotation and position of a frame whose link has been placed."""
-    at = frame.link * size
-    R = get9(work, at + LINK.R)
-    p = add(get3(work, at + LINK.p), rotate(R, get3(frame.position, 0)))
-    return compose(R, get9(frame.rotation, 0)), p
+def carries(link, frame):
+    """Whether a link carries a frame: one of those up to the frame's own link, by their numbers."""
+    return frame.link <= link.last_link
 
 
 @kernel(
@@ -70,16 +73,16 @@ def frame_placement(frame, work, size):
     shared=("frames",),
     inputs={"q": "nq"},
     outputs={"rotation": "len(frames) 3 3", "translation": "len(frames) 3"},
-    work=lambda n: n["n_links"] * LINK.size,
+    work=layout(links=("n_links", PLACEMENT)),
     label="forward_kinematics",
 )
 def place_frames(model, frames, q, rotation, translation, work):
     """R and p of each frame in the world"""
-    start_at_origin(work)
+    start_at_origin(work.links)
     for i in range(1, len(model.links)):
-        place_in_world(model, i, q, work, LINK.size)
+        place_in_world(model, i, q, work.links, PLACEMENT.size)
     for k in range(len(frames)):
-        R, p = frame_placement(model.frames[frames[k]], work, LINK.size)
+        R, p = frame_pose(model.frames[frames[k]], work.links, PLACEMENT.size)
         put9(rotation, 9 * k, R)
         put3(translation, 3 * k, p)
 
@@ -89,32 +92,37 @@ def place_frames(model, frames, q, rotation, translation, work):
     shared=("choice",),
     inputs={"q": "nq"},
     outputs={"J": "6 nv"},
-    work=lambda n: n["n_links"] * LINK.size + _MOST_DOFS * COLUMN.size,
+    work=layout(links=("n_links", PLACEMENT), columns=_MOST_DOFS * SUBSPACE.size),
     label="frame_jacobian",
 )
 def jacobian(model, choice, q, J, work):
     """J(q) of one frame, linear rows first; zero but at joints that carry the frame"""
-    frame, reference = model.frames[choice[0]], choice[1]
-    nv, columns = len(model.armature), len(model.links) * LINK.size
-    start_at_origin(work)
+    frame, reference, links = model.frames[choice[0]], choice[1], work.links
+    start_at_origin(links)
     for i in range(1, frame.link + 1):
-        if frame.link <= model.links[i].last_link:
-            place_in_world(model, i, q, work, LINK.size)
-    R_frame, p_frame = frame_placement(frame, work, LINK.size)
+        if carries(model.links[i], frame):
+            place_in_world(model, i, q, links, PLACEMENT.size)
+    R_frame, p_frame = frame_pose(frame, links, PLACEMENT.size)
     for i in range(1, frame.link + 1):
-        link = model.links[i]
-        if frame.link <= link.last_link:
-            R, p = get9(work, i * LINK.size + LINK.R), get3(work, i * LINK.size + LINK.p)
+        link, at = model.links[i], i * PLACEMENT.size
+        if carries(link, frame):
+            R, p = get9(links, at + PLACEMENT.R), get3(links, at + PLACEMENT.p)
             if reference in (LOCAL, ALIGNED):
                 p = subtract(p, p_frame)
-            put_subspace(link, R, p, work, columns, COLUMN.size)
-            for d in range(link.nv):
-                at = columns + d * COLUMN.size
-                angular = get3(work, at + COLUMN.angular)
-                linear = get3(work, at + COLUMN.linear)
-                if reference == LOCAL:
-                    angular, linear = rotate_back(R_frame, angular), rotate_back(R_frame, linear)
-                put_column(J, link.v + d, nv, linear, angular)
+            put_subspace(link, R, p, work.columns, 0, SUBSPACE.size)
+            put_columns(model, link, reference, R_frame, work.columns, J)
+
+
+@function
+def put_columns(model, link, reference, R, columns, J):
+    """The motion subspace of a link's joint as columns of J, in the axes of the reference."""
+    for d in range(link.nv):
+        at = d * SUBSPACE.size
+        angular = get3(columns, at + SUBSPACE.angular)
+        linear = get3(columns, at + SUBSPACE.linear)
+        if reference == LOCAL:
+            angular, linear = rotate_back(R, angular), rotate_back(R, linear)
+        put_column(J, link.v + d, len(model.armature), linear, angular)
 
 
 @function
@@ -129,36 +137,36 @@ def put_column(J, k, nv, linear, angular):
 
 
 @function
-def move_in_world(model, i, v, work):
-    """Velocity of link i from its parent's, both placed."""
+def move_in_world(model, i, v, links):
+    """Velocity of link i from its parent's; both links have been placed."""
     link = model.links[i]
     at, parent = i * MOVING.size, link.parent * MOVING.size
-    R = get9(work, at + MOVING.R)
-    offset = subtract(get3(work, at + MOVING.p), get3(work, parent + MOVING.p))
-    omega, u = joint_motion(link, v)[1], joint_motion(link, v)[0]
-    omega_parent = get3(work, parent + MOVING.omega)
-    put3(work, at + MOVING.omega, add(omega_parent, rotate(R, omega)))
-    carried = add_cross(get3(work, parent + MOVING.u), omega_parent, offset)
-    put3(work, at + MOVING.u, add(carried, rotate(R, u)))
+    R = get9(links, at + MOVING.R)
+    offset = subtract(get3(links, at + MOVING.p), get3(links, parent + MOVING.p))
+    u, omega = joint_motion(link, v)
+    omega_parent = get3(links, parent + MOVING.omega)
+    put3(links, at + MOVING.omega, add(omega_parent, rotate(R, omega)))
+    carried = add_cross(get3(links, parent + MOVING.u), omega_parent, offset)
+    put3(links, at + MOVING.u, add(carried, rotate(R, u)))
 
 
 @function
-def accelerate_in_world(model, i, v, a, work):
-    """Acceleration of link i from its parent's, velocities known; of the origin as a point."""
+def accelerate_in_world(model, i, v, a, links):
+    """Acceleration of link i from its parent's; the velocities of both are known."""
     link = model.links[i]
     at, parent = i * MOVING.size, link.parent * MOVING.size
-    R = get9(work, at + MOVING.R)
-    offset = subtract(get3(work, at + MOVING.p), get3(work, parent + MOVING.p))
+    R = get9(links, at + MOVING.R)
+    offset = subtract(get3(links, at + MOVING.p), get3(links, parent + MOVING.p))
     u, w = joint_motion(link, v)
     du, dw = joint_motion(link, a)
     u, w, du, dw = rotate(R, u), rotate(R, w), rotate(R, du), rotate(R, dw)
-    omega = get3(work, parent + MOVING.omega)
-    alpha = get3(work, parent + MOVING.alpha)
-    carried = add_cross(get3(work, parent + MOVING.a), alpha, offset)
+    omega = get3(links, parent + MOVING.omega)
+    alpha = get3(links, parent + MOVING.alpha)
+    carried = add_cross(get3(links, parent + MOVING.a), alpha, offset)
     carried = add_cross(carried, omega, cross(omega, offset))
-    put3(work, at + MOVING.alpha, add(add_cross(alpha, omega, w), dw))
+    put3(links, at + MOVING.alpha, add(add_cross(alpha, omega, w), dw))
     # Coriolis' acceleration counts the parent's rotation twice and the joint's own once.
-    put3(work, at + MOVING.a, add(add_cross(carried, add(add(omega, omega), w), u), du))
+    put3(links, at + MOVING.a, add(add_cross(carried, add(add(omega, omega), w), u), du))
 
 
 @function
@@ -180,25 +188,23 @@ def put_motion(out, reference, R, p, linear, angular):
     shared=("choice",),
     inputs={"q": "nq", "v": "nv"},
     outputs={"velocity": "6"},
-    work=lambda n: n["n_links"] * MOVING.size,
+    work=MOTIONS,
     label="frame_velocity",
 )
 def move_frame(model, choice, q, v, velocity, work):
     """J(q) v of one frame"""
-    frame = model.frames[choice[0]]
-    start_at_origin(work)
-    put3(work, MOVING.omega, (0.0, 0.0, 0.0))
-    put3(work, MOVING.u, (0.0, 0.0, 0.0))
+    frame, links = model.frames[choice[0]], work.links
+    start_at_origin(links)
+    put3(links, MOVING.omega, (0.0, 0.0, 0.0))
+    put3(links, MOVING.u, (0.0, 0.0, 0.0))
     for i in range(1, frame.link + 1):
-        if frame.link <= model.links[i].last_link:
-            place_in_world(model, i, q, work, MOVING.size)
-            move_in_world(model, i, v, work)
-    at = frame.link * MOVING.size
-    R, p = frame_placement(frame, work, MOVING.size)
-    omega = get3(work, at + MOVING.omega)
-    arm = subtract(p, get3(work, at + MOVING.p))
-    linear = add_cross(get3(work, at + MOVING.u), omega, arm)
-    put_motion(velocity, choice[1], R, p, linear, omega)
+        if carries(model.links[i], frame):
+            place_in_world(model, i, q, links, MOVING.size)
+            move_in_world(model, i, v, links)
+    R, arm = frame_rotation(frame, links, MOVING.size), frame_offset(frame, links, MOVING.size)
+    p = point_position(frame, arm, links, MOVING.size)
+    omega, u = velocity_at(links, frame.link * MOVING.size, arm)
+    put_motion(velocity, choice[1], R, p, u, omega)
 
 
 @kernel(
@@ -206,31 +212,26 @@ def move_frame(model, choice, q, v, velocity, work):
     shared=("choice",),
     inputs={"q": "nq", "v": "nv", "a": "nv"},
     outputs={"acceleration": "6"},
-    work=lambda n: n["n_links"] * MOVING.size,
+    work=MOTIONS,
     label="frame_acceleration",
 )
 def accelerate_frame(model, choice, q, v, a, acceleration, work):
     """J(q) a + dJ/dt v of one frame; choice[2] asks for that of its origin as a point"""
-    frame = model.frames[choice[0]]
-    start_at_origin(work)
-    put3(work, MOVING.omega, (0.0, 0.0, 0.0))
-    put3(work, MOVING.u, (0.0, 0.0, 0.0))
-    put3(work, MOVING.alpha, (0.0, 0.0, 0.0))
-    put3(work, MOVING.a, (0.0, 0.0, 0.0))
+    frame, links = model.frames[choice[0]], work.links
+    start_at_origin(links)
+    start_at_rest(links, (0.0, 0.0, 0.0))
     for i in range(1, frame.link + 1):
-        if frame.link <= model.links[i].last_link:
-            place_in_world(model, i, q, work, MOVING.size)
-            move_in_world(model, i, v, work)
-            accelerate_in_world(model, i, v, a, work)
-    at = frame.link * MOVING.size
-    R, p = frame_placement(frame, work, MOVING.size)
-    omega, alpha = get3(work, at + MOVING.omega), get3(work, at + MOVING.alpha)
-    arm = subtract(p, get3(work, at + MOVING.p))
-    linear = add_cross(get3(work, at + MOVING.a), alpha, arm)
+        if carries(model.links[i], frame):
+            place_in_world(model, i, q, links, MOVING.size)
+            move_in_world(model, i, v, links)
+            accelerate_in_world(model, i, v, a, links)
+    R, arm = frame_rotation(frame, links, MOVING.size), frame_offset(frame, links, MOVING.size)
+    p = point_position(frame, arm, links, MOVING.size)
+    omega, u = velocity_at(links, frame.link * MOVING.size, arm)
+    alpha, linear = acceleration_at(links, frame.link * MOVING.size, arm)
     linear = add_cross(linear, omega, cross(omega, arm))
     if choice[2] == 0:  # the spatial acceleration leaves out the motion of the point itself
-        velocity = add_cross(get3(work, at + MOVING.u), omega, arm)
-        linear = add_cross(linear, velocity, omega)
+        linear = add_cross(linear, u, omega)
     put_motion(acceleration, choice[1], R, p, linear, alpha)
 
 

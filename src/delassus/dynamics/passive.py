@@ -23,7 +23,6 @@ def sign(x):
     ModelArrays,
     inputs={"q": "nq", "v": "nv"},
     outputs={"tau": "nv"},
-    work=lambda n: n["nv"],
     label="passive_forces",
 )
 def passive(model, q, v, tau, work):

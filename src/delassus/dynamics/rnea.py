@@ -2,9 +2,22 @@
 
 Carpentier and Mansard, Analytical Derivatives of Rigid Body Dynamics Algorithms, 2018, Algorithm 1.
 
-Departs from the paper in the choice of quantities, which halves the arithmetic: velocities and
-accelerations are those of the link's origin as a point (omega, alpha, a) in the link's axes, so no
-linear velocity is needed; gravity enters as an upward acceleration of the world.
+| paper        | here                  | what it is                                            |
+| ------------ | --------------------- | ----------------------------------------------------- |
+| lambda(i)    | link.parent           | the link that carries link i                          |
+| q', q''      | v, a                  | velocities and accelerations of joints                |
+| X_J X_T(i)   | R, p                  | placement of link i in its parent's axes (line 7)     |
+| v_J = S_i q' | u, w                  | linear and angular velocity across the joint (line 6) |
+| S_i q''      | du, dw                | linear and angular acceleration across the joint      |
+| v_i          | omega                 | angular velocity of link i (line 8)                   |
+| a_i          | alpha, a_origin       | acceleration of link i, angular and linear (line 9)   |
+| a_g          | model.gravity         | acceleration of free fall (line 3)                    |
+| I_i          | inertia, h, mass      | rotational inertia, mass times centre of mass, mass   |
+| f_i, f_i^ext | f, n; external_forces | force and moment at the origin of link i (line 11)    |
+| tau_i        | tau                   | forces of the joint of link i (backward pass)         |
+
+Departs from the paper in one choice, which halves the arithmetic: the linear acceleration of a link
+is that of its origin as a moving point. So no linear velocity, nor momentum (line 10), is needed.
 """
 
 from __future__ import annotations
@@ -12,9 +25,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compile import function, kernel, present, slots
+from ..compile import function, kernel, layout, present, slots
 from ..model.model import Model
-from ..model.packed import PRISMATIC, REVOLUTE, ModelArrays
+from ..model.packed import ModelArrays
+from ..model.parts.kinds import PRISMATIC, REVOLUTE
 from ..spatial.vectors import (
     add,
     add_cross,
@@ -26,54 +40,56 @@ from ..spatial.vectors import (
     put9,
     rotate,
     rotate_back,
-    scale,
     subtract,
-    symmetric_times,
 )
 from .arguments import zero_velocity
-from .joints import joint_motion, joint_placement, put_joint_force
+from .steps.bodies import newton_euler
+from .steps.joints import joint_motion, joint_placement, put_joint_force
+from .steps.links import PLACEMENT
 
-# A link's work memory: placement in the parent, angular velocity and acceleration, acceleration of
-# the origin, force and moment across the joint.
-LINK = slots(R=9, p=3, omega=3, alpha=3, a=3, f=3, n=3)
+# A link: placement in its parent, angular velocity and acceleration, acceleration of its origin,
+# force and moment across its joint. All are in the link's own axes, but for the placement.
+LINK = slots(PLACEMENT, omega=3, alpha=3, a=3, f=3, n=3)
+WORK = layout(links=("n_links", LINK))
 
 
 @kernel(
     ModelArrays,
     inputs={"q": "nq", "v": "nv", "a": "nv", "external_forces": "n_bodies 6 optional"},
     outputs={"tau": "nv"},
-    work=lambda n: n["n_links"] * LINK.size,
+    work=WORK,
     label="inverse_dynamics",
 )
 def rnea(model, q, v, a, external_forces, tau, work):
     """tau = M(q) a + b(q, v) - sum of J^T f_ext"""
-    start_at_world(model, work)
+    links = work.links
+    start_at_world(model, links)
     for i in range(1, len(model.links)):
-        propagate_motion(model, i, q, v, a, work)
-        newton_euler(model.links[i], model.solids[i], i, work)
+        propagate_motion(model, i, q, v, a, links)
+        put_needed_force(model.links[i], model.solids[i], i, links)
         if present(external_forces):
-            subtract_external_force(model.links[i], model.solids[i], i, external_forces, work)
+            subtract_external_force(model.links[i], model.solids[i], i, external_forces, links)
     for i in range(len(model.links) - 1, 0, -1):
-        collect_force(model, i, a, tau, work)
+        collect_force(model, i, a, tau, links)
 
 
 @function
-def start_at_world(model, work):
-    """The world does not turn, and accelerates against gravity."""
-    put3(work, LINK.omega, (0.0, 0.0, 0.0))
-    put3(work, LINK.alpha, (0.0, 0.0, 0.0))
-    put3(work, LINK.a, (-model.gravity[0], -model.gravity[1], -model.gravity[2]))
+def start_at_world(model, links):
+    """The world does not turn, and accelerates against gravity (lines 2 and 3)."""
+    put3(links, LINK.omega, (0.0, 0.0, 0.0))
+    put3(links, LINK.alpha, (0.0, 0.0, 0.0))
+    put3(links, LINK.a, (-model.gravity[0], -model.gravity[1], -model.gravity[2]))
 
 
 @function
-def propagate_motion(model, i, q, v, a, work):
-    """Velocity and acceleration of link i from those of its parent."""
+def propagate_motion(model, i, q, v, a, links):
+    """Angular velocity and acceleration of link i from those of its parent (lines 6 to 9)."""
     link = model.links[i]
     at, parent = i * LINK.size, link.parent * LINK.size
     R, p = joint_placement(link, q)
-    omega_parent = get3(work, parent + LINK.omega)
-    alpha_parent = get3(work, parent + LINK.alpha)
-    a_parent = get3(work, parent + LINK.a)
+    omega_parent = get3(links, parent + LINK.omega)
+    alpha_parent = get3(links, parent + LINK.alpha)
+    a_parent = get3(links, parent + LINK.a)
     a_there = add_cross(add_cross(a_parent, alpha_parent, p), omega_parent, cross(omega_parent, p))
     omega = rotate_back(R, omega_parent)
     alpha = rotate_back(R, alpha_parent)
@@ -96,55 +112,51 @@ def propagate_motion(model, i, q, v, a, work):
         # Coriolis' acceleration counts the parent's rotation twice and the joint's own once.
         a_origin = add(add_cross(a_origin, add(add(omega, omega), w), u), du)
         omega = add(omega, w)
-    put9(work, at + LINK.R, R)
-    put3(work, at + LINK.p, p)
-    put3(work, at + LINK.omega, omega)
-    put3(work, at + LINK.alpha, alpha)
-    put3(work, at + LINK.a, a_origin)
+    put9(links, at + LINK.R, R)
+    put3(links, at + LINK.p, p)
+    put3(links, at + LINK.omega, omega)
+    put3(links, at + LINK.alpha, alpha)
+    put3(links, at + LINK.a, a_origin)
 
 
 @function
-def newton_euler(link, solid, i, work):
-    """Force and moment about the origin that give link i its acceleration."""
+def put_needed_force(link, solid, i, links):
+    """Force and moment about its origin that give link i its acceleration (line 11)."""
     at = i * LINK.size
-    omega = get3(work, at + LINK.omega)
-    alpha = get3(work, at + LINK.alpha)
-    a = get3(work, at + LINK.a)
-    h = get3(link.moment, 0)
-    inertia = get6(solid.inertia, 0)
-    f = add_cross(add_cross(scale(link.mass, a), alpha, h), omega, cross(omega, h))
-    n = add_cross(symmetric_times(inertia, alpha), omega, symmetric_times(inertia, omega))
-    put3(work, at + LINK.f, f)
-    put3(work, at + LINK.n, add_cross(n, h, a))
+    omega, alpha = get3(links, at + LINK.omega), get3(links, at + LINK.alpha)
+    inertia, h = get6(solid.inertia, 0), get3(link.moment, 0)
+    n, f = newton_euler(inertia, h, link.mass, omega, alpha, get3(links, at + LINK.a))
+    put3(links, at + LINK.f, f)
+    put3(links, at + LINK.n, n)
 
 
 @function
-def subtract_external_force(link, solid, i, external_forces, work):
-    """External forces are given in the body's axes, at its origin."""
+def subtract_external_force(link, solid, i, external_forces, links):
+    """Take off what acts on link i from outside, given in the body's axes at its origin."""
     if link.body >= 0:
         at = i * LINK.size
         E = get9(solid.orientation, 0)
         f = rotate(E, get3(external_forces, 6 * link.body))
         n = rotate(E, get3(external_forces, 6 * link.body + 3))
         n = add_cross(n, (0.0, 0.0, solid.height), f)
-        put3(work, at + LINK.f, subtract(get3(work, at + LINK.f), f))
-        put3(work, at + LINK.n, subtract(get3(work, at + LINK.n), n))
+        put3(links, at + LINK.f, subtract(get3(links, at + LINK.f), f))
+        put3(links, at + LINK.n, subtract(get3(links, at + LINK.n), n))
 
 
 @function
-def collect_force(model, i, a, tau, work):
-    """What the joint of link i must exert, and what its parent must then carry."""
+def collect_force(model, i, a, tau, links):
+    """Forces of the joint of link i, and what its parent then carries (backward pass)."""
     link = model.links[i]
     at, parent = i * LINK.size, link.parent * LINK.size
-    f = get3(work, at + LINK.f)
-    n = get3(work, at + LINK.n)
+    f = get3(links, at + LINK.f)
+    n = get3(links, at + LINK.n)
     put_joint_force(link, f, n, model.armature, a, tau)
     if link.parent > 0:
-        R = get9(work, at + LINK.R)
+        R = get9(links, at + LINK.R)
         f = rotate(R, f)
-        n = add_cross(rotate(R, n), get3(work, at + LINK.p), f)
-        put3(work, parent + LINK.f, add(get3(work, parent + LINK.f), f))
-        put3(work, parent + LINK.n, add(get3(work, parent + LINK.n), n))
+        n = add_cross(rotate(R, n), get3(links, at + LINK.p), f)
+        put3(links, parent + LINK.f, add(get3(links, parent + LINK.f), f))
+        put3(links, parent + LINK.n, add(get3(links, parent + LINK.n), n))
 
 
 def inverse_dynamics(

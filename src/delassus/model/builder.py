@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from ..errors import ModelError, UnknownNameError
 from ..spatial.inertia import Inertia
 from ..spatial.transform import Transform
-from .constraints import Constraint, Coupling, Gear, Implicit
-from .elements import VELOCITY_DATA, WORLD, Body, Frame, Joint, JointData, Shape
-from .joints import Fixed, JointType, Revolute, moves_by_velocities
 from .model import Model
-from .names import closest
+from .parts.constraints import Constraint, Coupling, Gear, Implicit
+from .parts.elements import VELOCITY_DATA, WORLD, Body, Frame, Joint, JointData, Shape
+from .parts.joints import Fixed, JointType, Revolute, moves_by_velocities
+from .parts.names import closest
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 

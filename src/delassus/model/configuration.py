@@ -17,14 +17,14 @@ from ..spatial.groups import (
 )
 from ..spatial.quaternions import conjugate, multiply, rotation, unit
 from ..spatial.vectors import add, get3, get4, put3, put4, rotate, rotate_back, subtract
-from .packed import FREE, PLANAR, SPHERICAL, ModelArrays
+from .packed import ModelArrays
+from .parts.kinds import FREE, PLANAR, SPHERICAL
 
 
 @kernel(
     ModelArrays,
     inputs={"q": "nq", "v": "nv"},
     outputs={"q_next": "nq"},
-    work=lambda n: 0,
 )
 def integrate(model, q, v, q_next, work):
     """q_next = q exp(v)"""
@@ -48,7 +48,7 @@ def integrate(model, q, v, q_next, work):
 
 @function
 def integrate_planar(q, v, i, j, q_next):
-    """The exponential of the plane's motions."""
+    """q_next = q exp(v) of a planar joint, whose numbers start at i in q and at j in v."""
     s, c = sincos(q[i + 2])
     w = v[j + 2]
     along, across = sine_ratio(w * w), w * cosine_ratio(w * w)
@@ -63,7 +63,6 @@ def integrate_planar(q, v, i, j, q_next):
     ModelArrays,
     inputs={"q0": "nq", "q1": "nq"},
     outputs={"v": "nv"},
-    work=lambda n: 0,
 )
 def difference(model, q0, q1, v, work):
     """v = log(q0^-1 q1)"""
@@ -88,7 +87,7 @@ def difference(model, q0, q1, v, work):
 
 @function
 def difference_planar(q0, q1, i, j, v):
-    """The logarithm of the plane's motions; singular where the angles differ by a full turn."""
+    """v = log(q0^-1 q1) of a planar joint; singular where the angles differ by a full turn."""
     s, c = sincos(q0[i + 2])
     dx, dy = q1[i] - q0[i], q1[i + 1] - q0[i + 1]
     x, y = c * dx + s * dy, c * dy - s * dx
@@ -99,7 +98,7 @@ def difference_planar(q0, q1, i, j, v):
     v[j + 2] = w
 
 
-@kernel(ModelArrays, inputs={"q": "nq"}, outputs={"q_unit": "nq"}, work=lambda n: 0)
+@kernel(ModelArrays, inputs={"q": "nq"}, outputs={"q_unit": "nq"})
 def normalize(model, q, q_unit, work):
     """q with quaternions of unit length"""
     for k in range(1, len(model.links)):

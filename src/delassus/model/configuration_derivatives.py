@@ -1,7 +1,7 @@
-"""Derivatives of integrate and difference in the tangent space: a block a joint. O(n), and zeros.
+"""Derivatives of integrate and difference in the tangent space. O(n), and zeros.
 
-A small change x of a configuration is a velocity: q becomes integrate(q, x). All blocks are
-functions of the motion across the joint, see `spatial.jacobians`.
+A small change x of a configuration is a velocity: q (+) x is integrate(q, x). The matrices have a
+block a joint, a function of the motion across the joint (see `spatial.jacobians`).
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compile import function, kernel
+from ..compile import function, kernel, layout
 from ..spatial.jacobians import coupling_block, exp_functions, log_functions, rotational_block
 from ..spatial.vectors import dot, get3, put3
 from .configuration import difference
-from .packed import FREE, PLANAR, SPHERICAL, ModelArrays
+from .packed import ModelArrays
+from .parts.kinds import FREE, PLANAR, SPHERICAL
 
 _put_difference = difference.function
 
@@ -37,7 +38,6 @@ class DifferenceDerivatives(NamedTuple):
     ModelArrays,
     inputs={"q": "nq", "v": "nv"},
     outputs={"dq": "nv nv", "dv": "nv nv"},
-    work=lambda n: 0,
 )
 def integrate_derivatives(model, q, v, dq, dv, work):
     """integrate(q (+) x, v + y) = integrate(q, v) (+) (dq x + dv y)"""
@@ -57,11 +57,11 @@ def integrate_derivatives(model, q, v, dq, dv, work):
     ModelArrays,
     inputs={"q0": "nq", "q1": "nq"},
     outputs={"dq0": "nv nv", "dq1": "nv nv"},
-    work=lambda n: n["nv"],
+    work=layout(v="nv"),
 )
 def difference_derivatives(model, q0, q1, dq0, dq1, work):
     """difference(q0 (+) x, q1 (+) y) = difference(q0, q1) + dq0 x + dq1 y"""
-    nv, v = len(model.armature), work
+    nv, v = len(model.armature), work.v
     _put_difference(model, q0, q1, v, work)
     for k in range(1, len(model.links)):
         link = model.links[k]

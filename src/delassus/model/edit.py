@@ -8,15 +8,15 @@ from dataclasses import fields, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compile.programs import arguments_of_rows, flat
+from ..compile.recorded.programs import arguments_of_rows, flat
 from ..errors import DataTypeError, ModelError
 from ..spatial.transform import Transform
 from .builder import ModelBuilder
-from .closure import closure_error
-from .constraints import Constraint, Coupling, Gear, Implicit, WithLocked
-from .elements import WORLD, Body, Joint
-from .joints import Fixed
 from .model import Model
+from .parts.closure import closure_error
+from .parts.constraints import Constraint, Coupling, Gear, Implicit, WithLocked
+from .parts.elements import WORLD, Body, Joint
+from .parts.joints import Fixed
 
 _SATISFIED = 1e-6  # the error up to which a constraint on locked joints alone holds
 

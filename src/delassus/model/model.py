@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compile import Tabulated
 from ..errors import UnknownNameError
 from ..spatial.transform import Transform
-from . import configuration, configuration_derivatives, packed, show
+from . import configuration, configuration_derivatives, packed, saving, show
 from .configuration_derivatives import DifferenceDerivatives, IntegrateDerivatives
-from .constraints import Constraint
-from .elements import WORLD, Body, Frame, Joint, Shape
-from .names import closest
+from .mechanism import Mechanism
+from .parts.constraints import Constraint
+from .parts.elements import WORLD, Body, Frame, Joint, Shape
+from .parts.names import closest
 
 
-class Model(Tabulated):
+class Model(Mechanism):
     """Bodies, joints, frames, constraints and their numbers. Made by `load` or a `ModelBuilder`."""
 
     def __init__(
@@ -159,21 +159,13 @@ class Model(Tabulated):
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file, which `load` reads back to the same numbers."""
-        from .file import save
-
-        save(self, path)
+        saving.save(self, path)
 
     def __str__(self) -> str:
         return show.tree(self)
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.n_bodies} bodies, nq={self.nq}, nv={self.nv}>"
-
-    # --- what kernels read ------------------------------------------------------------------------
-
-    def pack(self, kind: type, dtype: np.dtype) -> tuple:
-        """The model as kernels read it."""
-        return packed.pack(self, dtype)
 
     def _gather(self, attribute: str) -> np.ndarray:
         parts = [getattr(j.data, attribute) for j in self.joints]

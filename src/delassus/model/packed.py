@@ -14,16 +14,7 @@ import numpy as np
 
 from ..spatial.transform import Transform
 from .origins import origin_heights
-
-# Kinds of joints in kernels. The motion of a joint is along and about the link's own axes.
-REVOLUTE = 0  # about z
-PRISMATIC = 1  # along z
-HELICAL = 2  # about z, and along it by the pitch a radian
-SPHERICAL = 3  # about x, y, z
-PLANAR = 4  # along x and y, about z
-TRANSLATION = 5  # along x, y, z
-FREE = 6  # along x, y, z, about x, y, z
-
+from .parts.kinds import HELICAL, PLANAR, REVOLUTE, SPHERICAL
 
 # The type of numbers of things in all that kernels read: with half the memory of Python's, more
 # of it stays in the inner caches.
@@ -118,6 +109,11 @@ class ModelArrays(NamedTuple):
         """The element type of each array."""
         own = (link_type(real), solid_type(real), frame_type(real), ANGLE)
         return (*own, *[INDEX] * 3, *[real] * 6)
+
+    @classmethod
+    def pack(cls, model, real: np.dtype) -> ModelArrays:
+        """A model's arrays in one precision."""
+        return pack(model, real)
 
 
 def frame_type(real: np.dtype) -> np.dtype:

@@ -10,7 +10,7 @@ import numpy as np
 
 import delassus
 
-from ...constrained.constraints import Constraints
+from ...constrained.rows.constraints import Constraints
 from ...errors import DelassusError
 from .. import methods
 from ..pinocchio_constraints import ConstrainedPeer, proximal_settings

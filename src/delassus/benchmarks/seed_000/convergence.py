@@ -8,7 +8,7 @@ import numpy as np
 
 import delassus
 
-from ...constrained.constraints import Constraints
+from ...constrained.rows.constraints import Constraints
 from ..methods import proximal_methods
 from ..progress import Job
 from ..report import Column, Table

@@ -11,7 +11,7 @@ import numpy as np
 
 import delassus
 
-from ...constrained.constraints import Constraints
+from ...constrained.rows.constraints import Constraints
 from ...errors import DelassusError
 from ..methods import DYNAMICS, methods
 from ..pinocchio_peer import PinocchioPeer

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...constrained.constraints import Constraints
+from ...constrained.rows.constraints import Constraints
 from ...model.builder import ModelBuilder
-from ...model.constraints import Connect
-from ...model.joints import Revolute
+from ...model.parts.constraints import Connect
+from ...model.parts.joints import Revolute
 from ..tree.growth import chain
 
 _LENGTH, _MASS, _RADIUS = 0.1, 0.1, 0.02  # of a link, in metres and kilograms

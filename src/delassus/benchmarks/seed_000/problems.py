@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from ... import robots
-from ...constrained.constraints import Constraints
-from ...model.constraints import Connect, Constraint, Weld
+from ...constrained.rows.constraints import Constraints
 from ...model.edit import attach
 from ...model.model import Model
+from ...model.parts.constraints import Connect, Constraint, Weld
 from ..pinocchio_constraints import ConstrainedPeer
 from ..pinocchio_peer import PinocchioPeer, load_pair, pinocchio
 

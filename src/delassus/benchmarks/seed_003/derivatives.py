@@ -9,7 +9,7 @@ import numpy as np
 
 import delassus
 
-from ...constrained.constraints import Constraints
+from ...constrained.rows.constraints import Constraints
 from ..pinocchio_constraints import ConstrainedPeer, proximal_settings
 from ..pinocchio_peer import pinocchio
 from ..progress import Job

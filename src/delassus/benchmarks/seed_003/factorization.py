@@ -15,8 +15,8 @@ from scipy.sparse.linalg import splu
 
 import delassus
 
-from ...constrained.constraints import Constraints
-from ...constrained.factorization import KKTFactorization, kkt_factorization
+from ...constrained.factor.factorization import KKTFactorization, kkt_factorization
+from ...constrained.rows.constraints import Constraints
 from ..pinocchio_constraints import ConstrainedPeer, proximal_settings
 from ..pinocchio_peer import pinocchio
 from ..progress import Job

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from ...constrained.constraints import Constraints
-from ...model.constraints import Connect, Constraint, Weld
+from ...constrained.rows.constraints import Constraints
+from ...model.parts.constraints import Connect, Constraint, Weld
 from ..pinocchio_constraints import ConstrainedPeer
 from ..pinocchio_peer import load_pair
 

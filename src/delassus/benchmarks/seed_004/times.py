@@ -9,14 +9,7 @@ from dataclasses import dataclass
 from timeit import Timer
 
 from ...model.model import Model
-from ..algorithms import (
-    Algorithm,
-    Results,
-    in_our_order,
-    own_timer,
-    peer_timers,
-    result_array,
-)
+from ..algorithms import Algorithm, Results, in_our_order, own_timer, peer_timers, result_array
 from ..pinocchio_peer import PinocchioPeer
 from ..report import Column, Table
 from ..settings import Settings

@@ -10,8 +10,8 @@ import numpy as np
 import delassus
 
 from ...model.builder import ModelBuilder
-from ...model.joints import Revolute
 from ...model.model import Model
+from ...model.parts.joints import Revolute
 from ..algorithms import (
     FORWARD_DYNAMICS,
     INVERSE_DYNAMICS,

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from ...compile.cache import FOLDER_VARIABLE
+from ...compile.native.cache import FOLDER_VARIABLE
 from ...errors import DelassusError
 from ..progress import Job
 from ..report import Column, Table

@@ -85,7 +85,7 @@ def _content(path: Path) -> bytes:
 def _read(content: bytes, options: Options, report: Report) -> Model:
     # Readers are imported when they are needed: XML and MuJoCo take long to import.
     if content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-        from ..file import read_saved
+        from .saved import read_saved
 
         return read_saved(content, options, report)
     from . import xml
@@ -93,15 +93,15 @@ def _read(content: bytes, options: Options, report: Report) -> Model:
     document = xml.parse(content, report)
     tag = document.root.tag
     if tag == "robot":
-        from .urdf import read_urdf
+        from .urdf.reader import read_urdf
 
         return read_urdf(document, options)
     if tag == "sdf":
-        from .sdf import read_sdf
+        from .sdf.reader import read_sdf
 
         return read_sdf(document, options)
     if tag in ("mujoco", "mujocoinclude"):
-        from .mjcf import read_mjcf
+        from .mjcf.reader import read_mjcf
 
         return read_mjcf(document, options)
     raise FileFormatError(f"{report.file}: expected {_KNOWN}, got <{tag}>")

@@ -130,9 +130,3 @@ class Item:
         return self.error(
             f"expected {what}, got {shown if len(shown) <= 60 else shown[:57] + '...'}"
         )
-
-
-def number(x: float) -> float | str:
-    """A number as JSON holds it: infinities as texts, all others exactly."""
-    x = float(x)
-    return x if math.isfinite(x) else ("inf" if x > 0 else "-inf")

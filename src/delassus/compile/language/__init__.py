@@ -1,0 +1,1 @@
+"""What kernels are written with: marks, scalar operations, named memory, declared arguments."""

@@ -1,0 +1,129 @@
+"""Scalar operations that mean the same on floats, lanes, CasADi symbols and GPU numbers.
+
+Kernels use Python's own operators and, beyond them, these functions. Called from Python they take
+floats or symbols; `native.operations` has their compiled forms.
+"""
+
+from __future__ import annotations
+
+import math
+
+# Angles beyond these, by the bits of a number, are not `near`: multiples of pi / 2 are not exact.
+REDUCIBLE = {64: 8.0e5, 32: 8.0e3}
+
+
+def _is_symbol(x) -> bool:
+    return type(x).__module__.startswith("casadi")
+
+
+def _casadi():
+    import casadi
+
+    return casadi
+
+
+def sincos(x):
+    """Sine and cosine of x."""
+    if _is_symbol(x):
+        return _casadi().sin(x), _casadi().cos(x)
+    return (math.sin(x), math.cos(x)) if math.isfinite(x) else (math.nan, math.nan)
+
+
+def near_sincos(x):
+    """Sine and cosine of an x that is not `far`: without a test, which many can share."""
+    return sincos(x)
+
+
+def far(x):
+    """Whether the length of an angle, or of several, is beyond `near_sincos`, or NaN."""
+    return x > REDUCIBLE[64] if _is_symbol(x) else not x <= REDUCIBLE[64]
+
+
+def sqrt(x):
+    """Square root of x, NaN for a negative one."""
+    if _is_symbol(x):
+        return _casadi().sqrt(x)
+    return math.sqrt(x) if x >= 0.0 else math.nan
+
+
+def absolute(x):
+    """Absolute value of x."""
+    return _casadi().fabs(x) if _is_symbol(x) else math.fabs(x)
+
+
+def atan2(y, x):
+    """The angle of the point (x, y)."""
+    if _is_symbol(x) or _is_symbol(y):
+        return _casadi().atan2(y, x)
+    return math.atan2(y, x)
+
+
+def exp(x):
+    """e to the power of x, infinity where that is too large."""
+    if _is_symbol(x):
+        return _casadi().exp(x)
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
+def log(x):
+    """Natural logarithm of x, NaN for a negative one."""
+    if _is_symbol(x):
+        return _casadi().log(x)
+    if x == 0.0:
+        return -math.inf
+    return math.nan if x < 0.0 else math.log(x)
+
+
+def select(condition, x, y):
+    """x where the condition holds, y elsewhere; both are evaluated."""
+    if _is_symbol(condition):
+        return _casadi().if_else(condition, x, y)
+    return x if condition else y
+
+
+def minimum(x, y):
+    """The smaller of x and y; NaN if either is."""
+    return select(x <= y, x, select(y < x, y, x + y))
+
+
+def maximum(x, y):
+    """The larger of x and y; NaN if either is."""
+    return select(x >= y, x, select(y > x, y, x + y))
+
+
+def any_true(condition) -> bool:
+    """Whether the condition holds in any lane; the condition itself where there are no lanes.
+
+    Of symbols it may always hold: what is done only if it does is part of a trace. So an iteration
+    that asks whether any state is left runs to its limit.
+    """
+    if _is_symbol(condition):
+        return bool(condition) if condition.is_constant() else True
+    return condition
+
+
+def presume(condition, value):
+    """The condition; in a trace, which knows no numbers, the value in its place.
+
+    Iterations go on, and what is rarely needed is not: a trace holds neither the tests nor the
+    remedies, and counts what an algorithm takes when all goes as it should.
+    """
+    return value if _is_symbol(condition) else condition
+
+
+def clear(argument, count) -> None:
+    """Set the first entries of an array to zero."""
+    argument[:count] = 0.0
+
+
+def part(memory, start):
+    """An array's entries, or work memory's rows, from one on."""
+    return memory[start:]
+
+
+def present(argument) -> bool:
+    """Whether an argument that may be left out was given."""
+    return len(argument) > 0

@@ -1,0 +1,255 @@
+"""The compiled ways into a kernel, written out from the list of its arguments.
+
+A kernel `f(model, shared..., inputs..., outputs..., work)` gets two of them, which take the model
+as the address of a table, and arrays, check these themselves and answer 0, or 1 if they do not fit:
+
+- a single entry, one state with low latency;
+- a batch entry, the states from `start` to `stop` in blocks of W lanes, without the GIL. The last
+  block is filled with states that the one before it has done already. If there are too few for any
+  block, they run through the same code with a stride of 0: all lanes hold the same state. Matrices
+  are first written to work memory, lanes side by side, and then copied out from first to last:
+  entries in the order of an algorithm would each wait for a cache line of their own. While a block
+  is worked on, memory is asked for what the next one reads and writes. How both are done follows
+  the policy of `writing`. If arrays were checked before, `is_checked`, inputs may also have one row
+  that holds for all states, or none, if they may be left out.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ..language.signature import Signature
+from . import cache
+from .options import FAST
+from .writing import Writing
+
+_MODULE = __name__
+
+
+def _names(kernel_function, signature: Signature, dtype) -> dict:
+    """What the source of an entry refers to. Only compiling needs it, loading does not."""
+    from . import cpu, memory, operations, transfer
+
+    operations.install()
+    names = {
+        "kernel": kernel_function,
+        "Model": signature.model,
+        "WORK_TYPE": dtype,
+        "WIDTH": cpu.lanes(dtype.itemsize),
+        "address_of": memory.address_of,
+        "array_at": memory.array_at,
+        "word_at": memory.word_at,
+        "numbers": memory.numbers,
+        "no_numbers": memory.no_numbers,
+        "overlaps": memory.overlaps,
+        "clear": operations.clear,
+        "copy_out": transfer.copy_out,
+        "copy_lines_out": transfer.copy_lines_out,
+        "stream_out": transfer.stream_out,
+        "wait_for_streams": transfer.wait_for_streams,
+        "prefetch": transfer.prefetch,
+        "ITEM_SIZE": dtype.itemsize,
+        "part": operations.part,
+        "state_view": memory.state_view,
+        "work_memory": memory.work_memory,
+    }
+    names |= signature.work.classes("Work")
+    for k, array_type in enumerate(signature.model.array_types(dtype)):
+        names[f"TYPE{k}"] = array_type
+    return names
+
+
+def _model_lines(signature: Signature) -> str:
+    first = len(signature.model.dimensions)
+    arrays = ", ".join(
+        f"array_at(header, {first + 2 * k}, TYPE{k})" for k in range(len(signature.model._fields))
+    )
+    return f"    model = Model({arrays})\n"
+
+
+def _single_source(name: str, signature: Signature, left_out: int) -> str:
+    model = signature.model
+    work = len(model.dimensions) + 2 * len(model._fields)
+    memory = f"numbers(array_at(header, {work}, WORK_TYPE))"
+    passed = [*signature.shared_names, *(f"numbers({a.name})" for a in signature.inputs)]
+    passed += ["no_numbers(WORK_TYPE)"] * left_out
+    passed += [f"numbers({a.name})" for a in signature.outputs]
+    zeros = "".join(f"    clear(numbers({a.name}), {a.name}.size)\n" for a in signature.staged)
+    return (
+        f"def {name}(header, {', '.join(signature.names)}):\n"
+        + _check_lines(signature, ())
+        + _model_lines(signature)
+        + zeros
+        + f"    memory = {memory}\n    work = {_work(signature)}\n"
+        + f"    kernel(model, {', '.join(passed)}, work)\n    return 0\n"
+    )
+
+
+def _work(signature: Signature) -> str:
+    """The parts of the work memory that starts at `memory`."""
+    model = signature.model
+    if signature.work.count == 0:
+        return "None"
+    first = len(model.dimensions) + 2 * len(model._fields) + 2
+    return signature.work.expression(
+        lambda k: f"part(memory, word_at(header, {first + k}))", "Work"
+    )
+
+
+def _check_lines(signature: Signature, lead: tuple[str, ...], indent: str = "    ") -> str:
+    """Answer 1 if an array has not the extents that are due, or an output overlaps an input.
+
+    Or if the numbers of a matrix do not lie in their places.
+    """
+    dimensions, checks = signature.model.dimensions, []
+    for a in signature.states:
+        extents = [
+            f"word_at(header, {dimensions.index(extent)})" if extent in dimensions else str(extent)
+            for extent in a.shape
+        ]
+        wrong = [
+            f"{a.name}.shape[{axis}] != {extent}" for axis, extent in enumerate([*lead, *extents])
+        ]
+        if lead and a.common:
+            wrong[0] = f"({wrong[0]} and {a.name}.shape[0] != 1)"
+        either = " or ".join(wrong)
+        if lead and a.optional:
+            either = f"{a.name}.shape != {(0,) * (len(a.shape) + 1)} and ({either})"
+        checks += [either] if either else []
+    checks += [
+        f"overlaps({given.name}, {result.name})"
+        for given in signature.inputs
+        for result in signature.outputs
+    ]
+    if lead:  # matrices are copied in whole lines, which hold whole numbers
+        checks += [f"address_of({a.name}) % ITEM_SIZE != 0" for a in signature.staged]
+    return "".join(f"{indent}if {wrong}:\n{indent}    return 1\n" for wrong in checks)
+
+
+def _batch_source(name: str, signature: Signature) -> str:
+    states, staged = signature.states, signature.staged
+    prepare, ahead, flush = "", "", ""
+    for a in states:
+        extents = [f"{a.name}.shape[{axis + 1}]" for axis in range(len(a.shape))]
+        prepare += f"    {a.name}_at = address_of({a.name})\n"
+        prepare += f"    {a.name}_size = {' * '.join(extents) or '1'}\n"
+        prepare += f"    {a.name}_stride = {a.name}_size if {a.name}.shape[0] > 1 else 0\n"
+        size = f"ITEM_SIZE * {a.name}_stride"
+        condition = f" if {size} <= most_ahead else 0" if a in signature.outputs else ""
+        ahead += f"        prefetch({a.name}_at, {size}, i + WIDTH, WIDTH{condition})\n"
+    views = {
+        a: f"state_view({a.name}_at, i * {a.name}_stride, {a.name}_stride * apart, WORK_TYPE)"
+        for a in states
+    }
+    for a in staged:
+        rows, size = f"{a.name}_rows", f"{a.name}_size"
+        place = f"{a.name}_at + i * {size} * ITEM_SIZE"
+        prepare += f"    {rows} = memory\n    clear({rows}, {size})\n"
+        prepare += f"    memory = part(memory, {size})\n"
+        flush += (
+            f"        if apart == 1 and ITEM_SIZE * {size} >= least_streamed:\n"
+            f"            stream_out({rows}, {place}, {size}, ITEM_SIZE)\n"
+            f"        elif apart == 1 and ITEM_SIZE * {size} >= least_by_lines:\n"
+            f"            copy_lines_out({rows}, {place}, {size}, ITEM_SIZE)\n"
+            "        else:\n"
+            f"            copy_out({rows}, {views[a]}, {size})\n"
+        )
+    finish = "    wait_for_streams()\n" if staged else ""
+    shared = "".join(f"{n}, " for n in signature.shared_names)
+    passed = ", ".join(f"{a.name}_rows" if a in staged else views[a] for a in states)
+    arguments = [*signature.names, "scratch", "is_checked", *Writing._fields, "start", "stop"]
+    return (
+        f"def {name}(header, {', '.join(arguments)}):\n"
+        "    if not is_checked:\n"
+        + _check_lines(signature, ("stop",), indent=8 * " ")
+        + _model_lines(signature)
+        + f"    memory = work_memory(scratch)\n{prepare}    work = {_work(signature)}\n"
+        "    i = start\n"
+        "    while i < stop:\n"
+        "        if i + WIDTH > stop and start + WIDTH <= stop:\n"
+        "            i = stop - WIDTH\n"
+        "        apart = 1 if i + WIDTH <= stop else 0\n"
+        f"{ahead}        kernel(model, {shared}{passed}, work)\n{flush}"
+        f"        i += WIDTH if apart == 1 else 1\n{finish}    return 0\n"
+    )
+
+
+def _compile(kernel_function, signature, dtype, source, name, label, types, **options):
+    """Load the entry from the cache, or compile it."""
+    import numba
+
+    names = partial(_names, kernel_function, signature, dtype)
+    scope = {"__name__": _MODULE}  # lets Numba find the module when it loads from the cache
+    exec(compile(source, f"<{name}>", "exec"), scope)
+    f = scope[name]
+    f.__module__ = _MODULE
+    dispatcher = numba.njit(**FAST, **options)(f)
+    if cache.covers(kernel_function):
+        cache.attach(dispatcher, label, prepare=lambda: scope.update(names()))
+    else:
+        cache.announce(label, is_kept=False)
+        scope.update(names())
+    dispatcher.compile(types)
+    dispatcher.disable_compile()
+    # Arguments fit as they are or are refused at once: Numba would spend a quarter of a millisecond
+    # on conversions that do not exist and on a message that nobody reads.
+    dispatcher._search_new_conversions = _find_none
+    dispatcher._explain_matching_error = _refuse
+    return dispatcher
+
+
+def _find_none(*arguments, **keywords) -> bool:
+    return False
+
+
+def _refuse(*arguments, **keywords):
+    raise TypeError("these arguments are not those of the entry")
+
+
+def single(label: str, kernel_function, signature: Signature, dtype, with_optional: bool):
+    """Compile, or load, the entry for one state, with the optional inputs or without them."""
+    from numba import types
+
+    name = f"{kernel_function.__name__}_single" + "_full" * with_optional
+    left_out = 0 if with_optional else len(signature.inputs) - signature.required
+    if not with_optional:
+        signature = signature.without_optional()
+    number = _number_type(dtype)
+    arrays = [types.Array(number, len(a.shape), "C") for a in signature.states]
+    argument_types = types.int64(types.int64, *_shared_types(signature), *arrays)
+    source = _single_source(name, signature, left_out)
+    return _compile(kernel_function, signature, dtype, source, name, label, argument_types)
+
+
+def batch(label: str, kernel_function, signature: Signature, dtype):
+    """Compile, or load, the entry for many states."""
+    from numba import types
+
+    name = f"{kernel_function.__name__}_batch{dtype.itemsize * 8}"
+    number = _number_type(dtype)
+    argument_types = types.int64(
+        types.int64,
+        *_shared_types(signature),
+        *(types.Array(number, len(a.shape) + 1, "C") for a in signature.states),
+        types.Array(number, 1, "C"),
+        types.boolean,
+        *[types.int64] * len(Writing._fields),
+        types.int64,
+        types.int64,
+    )
+    source = _batch_source(name, signature)
+    return _compile(
+        kernel_function, signature, dtype, source, name, label, argument_types, nogil=True
+    )
+
+
+def _number_type(dtype):
+    from numba import types
+
+    return types.float64 if dtype.itemsize == 8 else types.float32
+
+
+def _shared_types(signature: Signature) -> list:
+    from numba import types
+
+    return [types.Array(types.int64, 1, "C")] * len(signature.shared_names)

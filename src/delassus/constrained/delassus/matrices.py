@@ -1,0 +1,109 @@
+"""The Delassus matrix and its damped inverse: two functions, and the methods they choose from."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...compile import FLOAT64
+from ...errors import ModelError
+from ...model.model import Model
+from ..factor.ltl import ltl_delassus, ltl_inverse
+from ..recursion.plan import ArticulatedArrays
+from ..rows.checks import (
+    AUTO,
+    check_constraints,
+    check_method,
+    fitting,
+    positive_per_row,
+    state_count,
+)
+from ..rows.constraints import Constraints
+from .caba_osim import caba_osim, caba_osimf, pv_osimf
+from .pv_osim import efpa, pv_osim, pv_osim_inverse, pv_osimr
+
+_MATRIX_KERNELS = {"pv-osim": pv_osim, "pv-osimr": pv_osimr, "efpa": efpa, "ltl": ltl_delassus}
+_INVERSE_KERNELS = {
+    "pv-osim": pv_osim_inverse,
+    "caba-osim": caba_osim,
+    "caba-osimf": caba_osimf,
+    "pv-osimf": pv_osimf,
+    "ltl": ltl_inverse,
+}
+DELASSUS_METHODS = tuple(_MATRIX_KERNELS)
+DELASSUS_INVERSE_METHODS = tuple(_INVERSE_KERNELS)
+# Methods whose springs may not couple links.
+_SPRINGS = ("caba-osim", "caba-osimf")
+
+
+def delassus_matrix(
+    model: Model,
+    q: ArrayLike,
+    constraints: Constraints,
+    *,
+    method: str = AUTO,
+    threads: int | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """J M^-1 J^T, (..., size, size): the accelerations of rows under unit forces along them.
+
+    It is the inverse of the operational-space inertia. All methods take all constraints: "pv-osim"
+    is the fastest where constraints are few, "pv-osimr" where they are many on long limbs, "efpa"
+    and "ltl" are there for comparison.
+    """
+    cs = check_constraints(model, constraints)
+    kernel = _MATRIX_KERNELS[_name(method, DELASSUS_METHODS)]
+    return kernel(cs, (q,), out, threads)
+
+
+def delassus_inverse(
+    model: Model,
+    q: ArrayLike,
+    constraints: Constraints,
+    damping: float | ArrayLike,
+    *,
+    method: str = AUTO,
+    threads: int | None = None,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """(J M^-1 J^T + damping)^-1, (..., size, size): the damped operational-space inertia.
+
+    `damping` is positive: one number, one a row, or one a row and state. "pv-osim" and "ltl" take
+    all constraints and are as exact as the matrix allows. "caba-osim" and "caba-osimf" never
+    factor a matrix, but take only constraints with the world, and springs of stiffness 1 / damping
+    cost them digits: an error of about 1e-15 / damping, in the units of the inverse. "pv-osimf"
+    loses as many where a branch of a free base is singular by itself, as a straight leg is.
+    """
+    cs = check_constraints(model, constraints)
+    name = _name(method, DELASSUS_INVERSE_METHODS)
+    if name in _SPRINGS:
+        check_uncoupled(cs, name)
+    return _INVERSE_KERNELS[name](cs, (q, damping_of(cs, damping, q)), out, threads)
+
+
+def damping_of(cs: Constraints, damping, q) -> np.ndarray:
+    """The damping of each row, for as many states as q holds."""
+    if type(damping) is float and type(q) is np.ndarray and q.dtype is FLOAT64:
+        if damping not in cs.requests:
+            cs.remember(damping, np.full(cs.size, positive_per_row(cs, damping, "damping", None)))
+        one = cs.requests[damping]
+        return one if q.ndim == 1 else fitting(one, 1, q)
+    one = positive_per_row(cs, damping, "damping", state_count(q))
+    if one.ndim < 2:
+        one = np.broadcast_to(one, (cs.size,)).astype(float)
+    return fitting(one, 1, q)
+
+
+def _name(method: str, methods: tuple[str, ...]) -> str:
+    """The name of a method, the first if it is left open."""
+    return methods[0] if check_method(method, methods) == AUTO else method
+
+
+def check_uncoupled(cs: Constraints, method: str) -> None:
+    """Raise if springs along the rows would couple links."""
+    if cs.extents(ArticulatedArrays)["cross_blocks"] > 0:
+        others = [name for name in DELASSUS_INVERSE_METHODS if name not in _SPRINGS]
+        raise ModelError(
+            f"method {method!r} takes only constraints of one moving link with the world, not loops"
+            f" and couplings of joints; use {' or '.join(map(repr, others))}"
+        )

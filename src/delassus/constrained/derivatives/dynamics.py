@@ -1,0 +1,170 @@
+"""Derivatives of constrained dynamics. O(n^2 d + m n^2 + m^2 n).
+
+Carpentier, Budhiraja and Mansard, Proximal and Sparse Resolution of Constrained Dynamic Equations,
+2021: where M a + b = tau + J^T multipliers and J a + gamma = a*, with F the derivative of
+M a + b - J^T multipliers and C that of J a + gamma - a*, at constant a and multipliers,
+
+    da = -P F - L^T C    dmultipliers = L F - G^+ C    P = M^-1 - M^-1 J^T L    L = G^+ J M^-1
+
+with G = J M^-1 J^T, and so da/dtau = P, dmultipliers/dtau = -L.
+
+- `rows` has C,
+- `dynamics.derivatives.rnea` F, with forces of constraints that are fixed in the links, so that it
+  has the pattern of the tree,
+- `inverse` P, L and G^+,
+- `products` the products,
+- `forces` what turns the forces of constraints against the links. It is of low rank, and is added
+  at the end.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...compile import either, function, kernel, layout, part
+from ...dynamics.derivatives.rnea import DOF, LINK, put_forces, vary_links, vary_subtrees
+from ...dynamics.derivatives.rnea import WORK as VARIED
+from ...dynamics.steps.points import place_world
+from ...model.model import Model
+from ..rows.checks import check_constraints
+from ..rows.constraints import Constraints
+from ..rows.packed import ConstrainedArrays
+from ..rows.request import INFO, INPUTS, OPTIONS, iteration_limit, request
+from ..solvers.prox_ltl import prox_ltl
+from .forces import CHANGE, WRENCH, add_changes, push_links, put_changes, put_wrench
+from .inverse import INVERSE, PSEUDO_INVERSE, put_inverse
+from .products import PRODUCTS, multiply
+from .rows import RATE, put_rates, put_row_derivatives
+
+_solve = prox_ltl.function
+
+
+def _matrix(n: dict[str, int]) -> int:
+    return n["nv"] * n["nv"]
+
+
+# The solution and its factors; motions of links and how they vary; F and C by q and v; what they
+# are made of, for each step, piece and row; G^+; and memory of what finds and applies the inverse.
+WORK = layout(
+    PSEUDO_INVERSE,
+    either(INVERSE, PRODUCTS),
+    solution=prox_ltl.work,
+    a="nv",
+    multipliers="m",
+    info=INFO.size,
+    varied=VARIED,
+    F_q=_matrix,
+    F_v=_matrix,
+    C_q="panels",
+    C_v="panels",
+    changes=lambda n: n["panels"] // 3 * CHANGE.size,
+    wrenches=("m", WRENCH),
+    rates=("m", RATE),
+)
+
+
+@kernel(
+    ConstrainedArrays,
+    shared=("limits",),
+    inputs=INPUTS,
+    outputs={
+        "dq": "nv nv",
+        "dv": "nv nv",
+        "dtau": "nv nv",
+        "rows_dq": "m nv",
+        "rows_dv": "m nv",
+        "rows_dtau": "m nv",
+    },
+    work=WORK,
+    label="constrained_dynamics_derivatives",
+)
+def prox_derivatives(
+    model, limits, q, v, tau, requests, options, external_forces,
+    dq, dv, dtau, rows_dq, rows_dv, rows_dtau, work,
+):  # fmt: skip
+    """Derivatives of a and multipliers in M a + b = tau + J^T multipliers, J a + gamma = a*"""
+    a, multipliers, solution, links = work.a, work.multipliers, work.solution, work.varied.links
+    _solve(
+        model, limits, q, v, tau, requests, options, external_forces, a, multipliers, work.info,
+        solution,
+    )  # fmt: skip
+    vary_links(model, q, v, a, work.varied)
+    place_world(links)
+    vary_pieces(model, q, options, work)
+    put_forces(model, external_forces, links)
+    for c in range(len(model.pieces)):
+        push_links(model, c, work.wrenches, links, LINK.size)
+    vary_subtrees(model, work.F_q, work.F_v, dtau, False, work.varied)
+
+    tolerance, damping = options[OPTIONS.tolerance], solution.padded.damping
+    put_inverse(model, limits[0], tolerance, solution, damping, dtau, rows_dtau, work.X, work)
+    multiply(model, q, v, (dtau, rows_dtau, work.X), (dq, dv, rows_dq, rows_dv), work)
+    for c in range(len(model.pieces)):
+        add_changes(model, c, work.varied.dofs, DOF.size, dtau, rows_dtau, dq, rows_dq, work)
+
+
+@function
+def vary_pieces(model, q, options, work):
+    """C, the wrenches of the pieces, and how they change."""
+    links, dofs, solution = work.varied.links, work.varied.dofs, work.solution
+    gains = options[OPTIONS.kp], options[OPTIONS.kd]
+    for c in range(len(model.pieces)):
+        piece, wrench = model.pieces[c], part(work.wrenches, c * WRENCH.size)
+        put_rates(
+            model, piece, q, work.a, work.multipliers, gains, links, LINK.size, work.rates, solution
+        )
+        put_wrench(model, piece, solution.rows, work.multipliers, wrench)
+        put_changes(
+            model, piece, q, work.multipliers, wrench, links, LINK.size, dofs, DOF.size,
+            work.changes,
+        )  # fmt: skip
+        put_row_derivatives(
+            model, piece, gains, dofs, DOF.size, work.rates, work.C_q, work.C_v, solution
+        )
+
+
+class ConstrainedDerivatives(NamedTuple):
+    """Derivatives of accelerations, (..., nv, nv) each, and of multipliers, (..., m, nv)."""
+
+    dq: np.ndarray
+    dv: np.ndarray
+    dtau: np.ndarray
+    multipliers_dq: np.ndarray
+    multipliers_dv: np.ndarray
+    multipliers_dtau: np.ndarray
+
+
+def constrained_dynamics_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    constraints: Constraints,
+    external_forces: ArrayLike | None = None,
+    *,
+    damping: float | ArrayLike = 1e-6,
+    tolerance: float = 1e-10,
+    max_iterations: int = 20,
+    desired: ArrayLike | None = None,
+    threads: int | None = None,
+    out: ConstrainedDerivatives | None = None,
+) -> ConstrainedDerivatives:
+    """Derivatives of a and multipliers in M a + b = tau + J^T multipliers, J a + dJ/dt v = a*.
+
+    Those by q are along the tangent space: column j is the rate as q moves with unit velocity v_j.
+    External forces stay as they are in their bodies' axes. What stabilisation asks for varies with
+    q and v; `desired` does not.
+
+    Where rows are redundant, the derivatives of a are still those of the motion. Multipliers are
+    then not unique, and their derivatives are one choice among many. Where rows contradict each
+    other, what is left of them counts as constant.
+    """
+    cs = check_constraints(model, constraints)
+    inputs = (q, v, tau, *request(cs, damping, desired, None, tolerance, q, v, tau))
+    if external_forces is not None:
+        inputs = (*inputs, external_forces)
+    found = prox_derivatives(cs, inputs, out, threads, iteration_limit(max_iterations))
+    return ConstrainedDerivatives._make(found)

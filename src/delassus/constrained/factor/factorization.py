@@ -1,0 +1,282 @@
+"""K = U D U^T as an object: the factors, products with them, and the Delassus matrix from them.
+
+Carpentier, Budhiraja and Mansard, Proximal and Sparse Resolution of Constrained Dynamic Equations,
+2021, Sec. IV: constraint rows come before joints, and
+
+    K = [[-mu, J], [J^T, M]]
+
+U is given as a dense matrix, but products with it touch only what the tree and the constraints
+leave of it: see `kkt`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...compile import clear, function, kernel, layout
+from ...dynamics.arguments import check_model, zero_velocity
+from ...model.model import Model
+from ...model.packed import ModelArrays
+from ..rows.checks import check_constraints, positive_per_row
+from ..rows.constraints import Constraints
+from ..rows.packed import ConstrainedArrays
+from ..rows.wrenches import count_rows
+from .equations import SYSTEM, put_equations
+from .kkt import MARGIN, extents, factorize, factorize_tree
+
+# Products with U and its transpose, and with their inverses.
+MULTIPLY, MULTIPLY_TRANSPOSED, SOLVE, SOLVE_TRANSPOSED = range(4)
+
+
+@kernel(
+    ConstrainedArrays,
+    inputs={"q": "nq", "v": "nv", "damping": "m", "external_forces": "n_bodies 6 optional"},
+    outputs={"U": "size size", "D": "size"},
+    work=layout(SYSTEM, damping="blocks"),
+    label="kkt_factorization",
+)
+def factor_kkt(model, q, v, damping, external_forces, U, D, work):
+    """K(q) = U D U^T; v is zero, and there are no forces"""
+    blocks, _ = extents(model)
+    put_equations(model, q, v, v, external_forces, False, work)
+    for t in range(blocks):
+        work.damping[t] = 1.0
+    for c in range(len(model.pieces)):
+        piece = model.pieces[c]
+        for t in range(piece.count):
+            work.damping[piece.block + t] = damping[piece.row + t]
+    factorize(model, work.J, work.damping, work)
+    for c in range(len(model.pieces)):
+        put_rows_of_factor(model, c, U, D, work)
+    put_joints_of_factor(model, work.M, work.D, U, D)
+
+
+@function
+def put_joints_of_factor(model, M, D_M, U, D):
+    """The part of the joints: the tree's pattern."""
+    nv = len(model.armature)
+    pitch, m = nv + MARGIN, count_rows(model)
+    for i in range(nv):
+        at = (m + i) * (m + nv) + m
+        U[at + i] = 1.0
+        D[m + i] = 1.0 / D_M[i]
+        for k in range(i + 1, model.dof_end[i]):
+            U[at + k] = M[i * pitch + k]
+
+
+@function
+def put_rows_of_factor(model, c, U, D, work):
+    """The part of a piece's rows, without those that fill up its block."""
+    piece, m = model.pieces[c], count_rows(model)
+    size, pitch = m + len(model.armature), extents(model)[0] + MARGIN
+    for t in range(piece.count):
+        row, at = piece.row + t, (piece.row + t) * size
+        U[at + row] = 1.0
+        D[row] = -1.0 / work.D_G[piece.block + t]
+        for d in range(c, len(model.pieces)):
+            other = model.pieces[d]
+            for s in range(other.count):
+                if other.row + s > row:
+                    entry = (piece.block + t) * pitch + other.block + s
+                    U[at + other.row + s] = work.G[entry]
+        for place in range(piece.length):
+            k = model.steps[piece.path + place].dof
+            U[at + m + k] = work.Y[piece.panel + place * piece.height + t] * work.D[k]
+
+
+@kernel(
+    ConstrainedArrays,
+    shared=("choice",),
+    inputs={"U": "size size", "x": "size"},
+    outputs={"y": "size"},
+    label="product with the factor of K",
+)
+def apply_factor(model, choice, U, x, y, work):
+    """U x, U^T x, U^-1 x or U^-T x"""
+    nv, m = len(model.armature), count_rows(model)
+    for t in range(m + nv):
+        y[t] = x[t]
+    if choice[0] == MULTIPLY:
+        for t in range(m):
+            y[t] = y[t] + row_times(model, m, U, x, t)
+        for i in range(nv):
+            y[m + i] = y[m + i] + joint_times(model, m, U, x, i)
+    elif choice[0] == SOLVE:
+        for i in range(nv - 1, -1, -1):
+            y[m + i] = y[m + i] - joint_times(model, m, U, y, i)
+        for t in range(m - 1, -1, -1):
+            y[t] = y[t] - row_times(model, m, U, y, t)
+    elif choice[0] == MULTIPLY_TRANSPOSED:
+        for i in range(nv - 1, -1, -1):
+            spread_joint(model, m, U, y, i, 1.0)
+        for t in range(m - 1, -1, -1):
+            spread_row(model, m, U, y, t, 1.0)
+    else:
+        for t in range(m):
+            spread_row(model, m, U, y, t, -1.0)
+        for i in range(nv):
+            spread_joint(model, m, U, y, i, -1.0)
+
+
+@function
+def row_times(model, m, U, x, t):
+    """Row t of U right of the diagonal, times x; zeros are skipped by paths."""
+    size, piece = m + len(model.armature), piece_of(model, t)
+    y = 0.0 * x[t]
+    for s in range(t + 1, m):
+        y = y + U[t * size + s] * x[s]
+    for place in range(piece.length):
+        k = m + model.steps[piece.path + place].dof
+        y = y + U[t * size + k] * x[k]
+    return y
+
+
+@function
+def spread_row(model, m, U, y, t, sign):
+    """y + sign U_t^T y_t, right of the diagonal."""
+    size, piece = m + len(model.armature), piece_of(model, t)
+    x = sign * y[t]
+    for s in range(t + 1, m):
+        y[s] = y[s] + U[t * size + s] * x
+    for place in range(piece.length):
+        k = m + model.steps[piece.path + place].dof
+        y[k] = y[k] + U[t * size + k] * x
+
+
+@function
+def joint_times(model, m, U, x, i):
+    """Row of joint i right of the diagonal, times x: joints that it carries."""
+    at = (m + i) * (m + len(model.armature)) + m
+    y = 0.0 * x[m + i]
+    for k in range(i + 1, model.dof_end[i]):
+        y = y + U[at + k] * x[m + k]
+    return y
+
+
+@function
+def spread_joint(model, m, U, y, i, sign):
+    """y + sign U_i^T y_i, right of the diagonal."""
+    at = (m + i) * (m + len(model.armature)) + m
+    x = sign * y[m + i]
+    for k in range(i + 1, model.dof_end[i]):
+        y[m + k] = y[m + k] + U[at + k] * x
+
+
+@function
+def piece_of(model, row):
+    """The piece that a row belongs to."""
+    c = 0
+    while model.pieces[c].row + model.pieces[c].count <= row:
+        c = c + 1
+    return model.pieces[c]
+
+
+@kernel(
+    ModelArrays,
+    inputs={"A": "nv nv"},
+    outputs={"U": "nv nv", "D": "nv"},
+    work=layout(M=lambda n: n["nv"] * (n["nv"] + MARGIN)),
+    label="tree_factorization",
+)
+def factor_tree(model, A, U, D, work):
+    """A = U D U^T for a symmetric matrix with the tree's pattern"""
+    nv = len(model.armature)
+    pitch = nv + MARGIN
+    clear(work.M, nv * pitch)
+    for k in range(nv):
+        for i in range(k + 1):
+            work.M[k * pitch + i] = A[k * nv + i]
+    factorize_tree(model, work.M, D)
+    for i in range(nv):
+        U[i * nv + i] = 1.0
+        D[i] = 1.0 / D[i]
+        for k in range(i + 1, model.dof_end[i]):
+            U[i * nv + k] = work.M[i * pitch + k]
+
+
+class KKTFactorization:
+    """K = [[-damping, J], [J^T, M]] = U D U^T at one state or many; rows come before joints."""
+
+    def __init__(self, constraints: Constraints, U: np.ndarray, D: np.ndarray, damping: np.ndarray):
+        self.constraints, self.U, self.D, self.damping = constraints, U, D, damping
+
+    def _apply(self, choice: int, x: ArrayLike) -> np.ndarray:
+        return apply_factor(self.constraints, (self.U, x), None, None, (np.array([choice]),))
+
+    def multiply(self, x: ArrayLike) -> np.ndarray:
+        """U x"""
+        return self._apply(MULTIPLY, x)
+
+    def multiply_transposed(self, x: ArrayLike) -> np.ndarray:
+        """U^T x"""
+        return self._apply(MULTIPLY_TRANSPOSED, x)
+
+    def solve_upper(self, x: ArrayLike) -> np.ndarray:
+        """U^-1 x"""
+        return self._apply(SOLVE, x)
+
+    def solve_transposed(self, x: ArrayLike) -> np.ndarray:
+        """U^-T x"""
+        return self._apply(SOLVE_TRANSPOSED, x)
+
+    def solve(self, x: ArrayLike) -> np.ndarray:
+        """K^-1 x"""
+        return self.solve_transposed(self.solve_upper(x) / self.D)
+
+    @property
+    def delassus_factor(self) -> tuple[np.ndarray, np.ndarray]:
+        """U_G and D_G with J M^-1 J^T + damping = U_G D_G U_G^T."""
+        m = self.constraints.size
+        return self.U[..., :m, :m], -self.D[..., :m]
+
+    @property
+    def delassus_matrix(self) -> np.ndarray:
+        """J M^-1 J^T: the inverse of the operational-space inertia."""
+        U, D = self.delassus_factor
+        damped = (U * D[..., None, :]) @ U.swapaxes(-1, -2)
+        return damped - self.damping[..., None] * np.eye(U.shape[-1])
+
+    @property
+    def delassus_inverse(self) -> np.ndarray:
+        """(J M^-1 J^T + damping)^-1: the damped operational-space inertia."""
+        U, D = self.delassus_factor
+        inverse = np.linalg.inv(U)
+        return inverse.swapaxes(-1, -2) @ (inverse / D[..., :, None])
+
+
+def kkt_factorization(
+    model: Model,
+    q: ArrayLike,
+    constraints: Constraints,
+    damping: float | ArrayLike = 1e-6,
+    *,
+    threads: int | None = None,
+    out: KKTFactorization | None = None,
+) -> KKTFactorization:
+    """The sparse factorisation of [[-damping, J], [J^T, M]], constraint rows before joints.
+
+    `out` is one that is no longer needed, of the same constraints and of as many states.
+    """
+    cs = check_constraints(model, constraints)
+    count = np.shape(q)[0] if np.ndim(q) > 1 else None
+    one = positive_per_row(cs, damping, "damping", None)
+    one = np.broadcast_to(one, (cs.size,)).astype(float)
+    rows = one if count is None else np.broadcast_to(one, (count, cs.size))
+    given = None if out is None else (out.U, out.D)
+    U, D = factor_kkt(cs, (q, zero_velocity(model, q), rows), given, threads)
+    return KKTFactorization(cs, U, D, rows)
+
+
+def tree_factorization(
+    model: Model,
+    matrix: ArrayLike,
+    *,
+    threads: int | None = None,
+    out: tuple[np.ndarray, np.ndarray] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """U and D with matrix = U D U^T, for symmetric matrices with the pattern of the mass matrix.
+
+    Entries between degrees of freedom of which neither carries the other are taken for zero.
+    """
+    return tuple(factor_tree(check_model(model), (matrix,), out, threads))

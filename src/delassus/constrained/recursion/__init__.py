@@ -1,0 +1,1 @@
+"""Recursions over links that carry constraints: the order of elimination, and sweeps in it."""

@@ -1,0 +1,93 @@
+"""Checks of what functions on constraints are given: constraints, options, numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...compile import is_symbolic
+from ...errors import DataTypeError, ModelError, SettingError, ShapeError, UnknownNameError
+from ...model.model import Model
+from ...model.parts.names import closest
+from .constraints import Constraints
+
+AUTO = "auto"  # leaves the choice of a method to the library
+
+
+def check_constraints(model: Model, constraints) -> Constraints:
+    """The constraints, if they are some of this model."""
+    if not isinstance(constraints, Constraints):
+        raise DataTypeError(f"expected Constraints(model, [...]), got {type(constraints).__name__}")
+    if constraints.model is not model:
+        raise ModelError("these constraints are those of another model")
+    return constraints
+
+
+def check_method(method: str, methods) -> str:
+    """The name of a method, if there is one of that name; `AUTO` is one, too."""
+    if method != AUTO and method not in methods:
+        raise UnknownNameError(
+            f"method must be 'auto' or one of {', '.join(map(repr, methods))}, "
+            f"got {method!r}{closest(method, methods)}"
+        )
+    return method
+
+
+def not_negative(name: str, x) -> float:
+    """A finite number from zero on."""
+    if isinstance(x, bool) or not isinstance(x, (int, float, np.number)):
+        raise DataTypeError(f"{name} must be a number, got {x!r}")
+    if not np.isfinite(x) or x < 0.0:
+        raise SettingError(f"{name} must be finite and not negative, got {x}")
+    return float(x)
+
+
+def positive_integer(name: str, x) -> int:
+    """A number of things, at least one."""
+    if isinstance(x, bool) or not isinstance(x, (int, np.integer)):
+        raise DataTypeError(f"{name} must be an integer, got {x!r}")
+    if x < 1:
+        raise SettingError(f"{name} must be positive, got {x}")
+    return int(x)
+
+
+def state_count(q) -> int | None:
+    """How many states q holds, None for one without a batch axis."""
+    if type(q) is not np.ndarray:
+        if is_symbolic(q):
+            return None
+        q = np.asarray(q)
+    return len(q) if q.ndim > 1 else None
+
+
+def per_row(cs: Constraints, x, name: str, count: int | None) -> np.ndarray:
+    """An option that is one number, one a row, or one a row and state."""
+    array = np.asarray(0.0 if x is None else x)
+    if array.dtype.kind not in "fiu":
+        raise DataTypeError(f"{name} must hold real numbers, got {array.dtype}")
+    shapes = [(), (cs.size,)] + ([(count, cs.size)] if count is not None else [])
+    if array.shape not in shapes:
+        raise ShapeError(
+            f"{name} must be a number or have {cs.size} entries, one a row of the constraints, "
+            f"got shape {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        raise SettingError(f"{name} must be finite")
+    return array
+
+
+def positive_per_row(cs: Constraints, x, name: str, count: int | None) -> np.ndarray:
+    """An option as `per_row` that is positive."""
+    array = per_row(cs, x, name, count)
+    if np.any(array <= 0.0):
+        raise SettingError(f"{name} must be positive")
+    return array
+
+
+def fitting(x: np.ndarray, axes: int, *states) -> np.ndarray:
+    """An option's array in the precision of the states, with one row for all if they are many.
+
+    `axes` is how many axes it has for one state.
+    """
+    if all(getattr(y, "dtype", None) == np.float32 for y in states):
+        x = x.astype(np.float32)
+    return x if state_count(states[0]) is None or x.ndim != axes else x[None]

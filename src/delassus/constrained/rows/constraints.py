@@ -1,0 +1,150 @@
+"""Constraints of a model as one object: their rows, and what is known of them at a state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...compile import FLOAT64, Tabulated
+from ...dynamics.arguments import check_model, zero_velocity
+from ...errors import DataTypeError, ModelError, SettingError
+from ...model.model import Model
+from ...model.parts.constraints import Constraint
+from . import packed, pieces
+from .jacobian import evaluate_rows
+
+
+@dataclass(frozen=True)
+class Baumgarte:
+    """Stabilisation: constraint accelerations are to be -kp error - kd velocity.
+
+    With kd = 2 sqrt(kp) errors decay without oscillation, at the rate sqrt(kp).
+    """
+
+    kp: float = 0.0
+    kd: float = 0.0
+
+    def __post_init__(self):
+        for name in ("kp", "kd"):
+            x = getattr(self, name)
+            if isinstance(x, bool) or not isinstance(x, (int, float, np.number)):
+                raise DataTypeError(f"{name} must be a number, got {x!r}")
+            if not np.isfinite(x) or x < 0.0:
+                raise SettingError(f"{name} must be finite and not negative, got {x}")
+
+
+_MOST_REQUESTS = 100
+
+
+class Constraints(Tabulated):
+    """Constraints on a model that hold together, `size` rows in the order they are given.
+
+    Without a list they are those that the model declares.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        constraints: Iterable[Constraint] | None = None,
+        *,
+        stabilization: Baumgarte | None = None,
+    ):
+        super().__init__()
+        self.model = check_model(model)
+        declared = model.constraints if constraints is None else constraints
+        self.declared = _declared(declared)
+        self.stabilization = Baumgarte() if stabilization is None else stabilization
+        if not isinstance(self.stabilization, Baumgarte):
+            raise DataTypeError(
+                f"stabilization must be a Baumgarte, got {type(stabilization).__name__}"
+            )
+        self._parts = [pieces.pieces(model, c) for c in self.declared]
+        counts = [sum(piece.count for piece in own) for own in self._parts]
+        ends = np.cumsum(counts, dtype=int)
+        self.slices = tuple(
+            slice(int(end - count), int(end)) for end, count in zip(ends, counts, strict=True)
+        )
+        self.size = int(sum(counts))
+        self.requests: dict = {}  # what solvers were asked for, by their options
+        found = self.paths(FLOAT64)  # names that are wrong raise here
+        known = {"m": self.size, "size": self.size + model.nv, **packed.sizes(found.records)}
+        self.dimensions = {**model.dimensions, **known}
+
+    def paths(self, dtype: np.dtype) -> packed.Paths:
+        """Pieces and their paths, in one precision: what all arrays are made from."""
+        return packed.find_paths(self.model, self._parts, dtype)
+
+    # --- at a state -------------------------------------------------------------------------------
+
+    def remember(self, key, request) -> None:
+        """Keep what solvers were asked for; of very many, only the last."""
+        if len(self.requests) > _MOST_REQUESTS:
+            self.requests.clear()
+        self.requests[key] = request
+
+    def _evaluate(self, q, v, threads):
+        v = zero_velocity(self.model, q) if v is None else v
+        return evaluate_rows(self, (q, v), None, threads)
+
+    def jacobian(self, q: ArrayLike, *, threads: int | None = None) -> np.ndarray:
+        """J with J v the velocities of the rows, (..., size, nv)."""
+        return self._evaluate(q, None, threads)[0]
+
+    def velocity(self, q: ArrayLike, v: ArrayLike, *, threads: int | None = None) -> np.ndarray:
+        """J v: by how much the rows are violated in velocity, (..., size)."""
+        return self._evaluate(q, v, threads)[1]
+
+    def drift(self, q: ArrayLike, v: ArrayLike, *, threads: int | None = None) -> np.ndarray:
+        """dJ/dt v: the rows' accelerations where joints do not accelerate, (..., size)."""
+        return self._evaluate(q, v, threads)[2]
+
+    def position_error(self, q: ArrayLike, *, threads: int | None = None) -> np.ndarray:
+        """By how much each row is violated, in metres and radians, (..., size)."""
+        return self._evaluate(q, None, threads)[3]
+
+    def rank(self, q: ArrayLike, tolerance: float = 1e-8) -> int | np.ndarray:
+        """The number of rows that are independent at a state."""
+        J = self.jacobian(q)
+        if J.shape[-2] == 0:
+            return np.zeros(J.shape[:-2], int)[()]
+        singular = np.linalg.svd(J, compute_uv=False)
+        return np.sum(singular > tolerance * singular.max(axis=-1, keepdims=True), axis=-1)[()]
+
+    def redundant_rows(self, q: ArrayLike, tolerance: float = 1e-8) -> list[int]:
+        """Rows that follow from those before them at one state."""
+        J = self.jacobian(q)
+        if J.ndim != 2:
+            raise ModelError("redundant_rows takes one state")
+        return _dependent(J, tolerance)
+
+    def __repr__(self) -> str:
+        return f"<Constraints on {self.model.name!r}: {len(self.declared)}, {self.size} rows>"
+
+
+def _declared(constraints) -> tuple[Constraint, ...]:
+    if isinstance(constraints, Constraint):
+        raise DataTypeError("constraints are given as a list, even one alone")
+    result = tuple(constraints)
+    for c in result:
+        if not isinstance(c, Constraint):
+            raise DataTypeError(f"expected a constraint such as Weld(frame), got {c!r}")
+    return result
+
+
+def _dependent(J: np.ndarray, tolerance: float) -> list[int]:
+    """Rows that the rows before them span: Gram-Schmidt, twice for the sake of accuracy."""
+    basis = np.zeros((0, J.shape[1]))
+    scale = np.linalg.norm(J, axis=1).max(initial=0.0)
+    found = []
+    for r, row in enumerate(J):
+        rest = row - basis.T @ (basis @ row)
+        rest = rest - basis.T @ (basis @ rest)
+        length = np.linalg.norm(rest)
+        if length <= tolerance * scale:
+            found.append(r)
+        else:
+            basis = np.vstack([basis, rest / length])
+    return found

@@ -1,0 +1,276 @@
+"""The form of constraints that kernels read: a model's arrays and a few more."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import NamedTuple
+
+import numpy as np
+
+from ...compile.recorded.programs import concatenate
+from ...errors import ModelError
+from ...model.model import Model
+from ...model.packed import INDEX, ModelArrays, index_record
+from .pieces import COUPLING, IMPLICIT, PERPENDICULAR, Piece
+
+
+def piece_type(real: np.dtype) -> np.dtype:
+    """One piece of a constraint, with floating-point numbers of the given type."""
+    return np.dtype(
+        [
+            ("kind", INDEX),
+            ("row", INDEX),  # the first of its rows
+            ("count", INDEX),  # of its rows
+            ("pushes", INDEX),  # how many of them have a force; those without come last
+            ("is_plain", INDEX),  # whether the basis is the first rows of the identity
+            ("block", INDEX),  # the first of its rows where each piece has a multiple of three
+            ("height", INDEX),  # of its rows there
+            ("path", INDEX),  # the first of its steps
+            ("length", INDEX),  # of its path
+            ("panel", INDEX),  # where its numbers start among those of all pieces and steps
+            ("frame", INDEX),
+            ("other", INDEX),
+            ("root", INDEX),  # link that starts the tree of each frame, 0 in the world
+            ("other_root", INDEX),
+            ("first_term", INDEX),
+            ("term_count", INDEX),
+            ("measure", INDEX),  # ROTATION_VECTOR or TILT_AND_TWIST
+            ("program", INDEX),  # the first instruction of its function
+            ("to_bias", INDEX),  # how many instructions make phi, its Jacobian and its bias
+            ("to_end", INDEX),  # how many there are
+            ("registers", INDEX),  # its first among those of all pieces
+            ("register_count", INDEX),
+            ("basis", real, (36,)),  # a row of six for each row: linear, then angular
+            ("axis", real, (3,)),
+            ("other_axis", real, (3,)),
+            ("rest", real),  # the length, cosine or sum that is asked for
+        ],
+        align=True,
+    )
+
+
+def step_type(real: np.dtype) -> np.dtype:
+    """A degree of freedom that a piece restrains, or that carries one that it does.
+
+    The weight is 1 or -1 on the way to the frame or the other, 0 on the way to both, and in a
+    COUPLING the coefficient. In an IMPLICIT piece it is 1 at joints that the function takes, `term`
+    is the number of the argument, and what only carries these has 0 and -1.
+    """
+    return np.dtype([("dof", INDEX), ("weight", real), ("term", INDEX)], align=True)
+
+
+def term_type(real: np.dtype) -> np.dtype:
+    """A joint coordinate in a COUPLING or an IMPLICIT piece."""
+    return np.dtype([("q", INDEX), ("v", INDEX), ("coefficient", real)], align=True)
+
+
+# Two pieces, the first not before the other, that meet in some steps.
+MEETING = index_record("piece", "other", "first", "count")
+SHARED_STEP = index_record("dof", "place", "other_place")
+
+
+# Extents that kernels' arguments are made of.
+DIMENSIONS = ("nq", "nv", "n_bodies", "m", "size")
+# Rows of constraints, whatever is solved for: pieces, terms, and instructions and constants of all
+# recorded functions (see `compile.programs`).
+ROW_FIELDS = (*ModelArrays._fields, "pieces", "terms", "code", "constants")
+
+
+def row_types(real: np.dtype) -> tuple[np.dtype, ...]:
+    """The element type of each of these arrays."""
+    own = (piece_type(real), term_type(real), np.dtype(np.int64), real)
+    return (*ModelArrays.array_types(real), *own)
+
+
+class PathArrays(namedtuple("PathArrays", (*ROW_FIELDS, "steps"))):
+    """What kernels know of a model and of rows on it.
+
+    `steps` are the paths of the pieces, each from the last degree of freedom to the first.
+    """
+
+    __slots__ = ()
+    dimensions = DIMENSIONS
+
+    @classmethod
+    def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
+        """The element type of each array."""
+        return (*row_types(real), step_type(real))
+
+    @classmethod
+    def pack(cls, constraints, real: np.dtype) -> PathArrays:
+        """The arrays of rows, in one precision."""
+        found = constraints.paths(real)
+        steps = [(dof, *step) for path in found.paths for dof, step in path.items()]
+        return cls(*found.rows, np.array(steps, step_type(real)))
+
+
+class ConstrainedArrays(
+    namedtuple("ConstrainedArrays", (*PathArrays._fields, "meetings", "shared_steps"))
+):
+    """What kernels know of a model, of rows on it, and of what the paths of two pieces share.
+
+    `meetings` are pairs of pieces, `shared_steps` the steps of both paths, and where on each.
+    """
+
+    __slots__ = ()
+    dimensions = DIMENSIONS
+
+    @classmethod
+    def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
+        """The element type of each array."""
+        return (*PathArrays.array_types(real), MEETING, SHARED_STEP)
+
+    @classmethod
+    def pack(cls, constraints, real: np.dtype) -> ConstrainedArrays:
+        """The arrays of rows, and of what paths share, in one precision."""
+        meetings = find_meetings(constraints.paths(real).paths)
+        return cls(*PathArrays.pack(constraints, real), *meetings)
+
+
+# Rows of a piece are worked on by three.
+ROWS = 3
+
+
+class Paths(NamedTuple):
+    """Pieces with numbers for their rows, and the path of each: weight and term by step.
+
+    `groups` tells of each piece which of the declared constraints it is of.
+    """
+
+    arrays: ModelArrays
+    records: np.ndarray
+    groups: np.ndarray
+    terms: np.ndarray
+    code: np.ndarray
+    constants: np.ndarray
+    paths: list[dict[int, tuple[float, int]]]
+
+    @property
+    def rows(self) -> tuple:
+        """The arrays of ROW_FIELDS."""
+        return (*self.arrays, self.records, self.terms, self.code, self.constants)
+
+
+def find_paths(model: Model, declared: list[list[Piece]], real: np.dtype) -> Paths:
+    """Everything that is known of the pieces one by one, in one precision."""
+    arrays = ModelArrays.pack(model, real)
+    groups = [group for group, own in enumerate(declared) for _ in own]
+    parts = [part for own in declared for part in own]
+    records = np.zeros(len(parts), piece_type(real))
+    terms: list[tuple[int, int, float]] = []
+    paths: list[dict[int, tuple[float, int]]] = []
+    for record, part in zip(records, parts, strict=True):
+        _fill(record, part)
+        if part.terms:
+            own = _terms(model, part)
+            record["first_term"], record["term_count"] = len(terms), len(own)
+            terms += own
+            paths.append(_joints_path(arrays, own))
+        else:
+            paths.append(_frames_path(model, arrays, record, part))
+    records["length"] = [len(path) for path in paths]
+    records["height"] = -(-records["count"] // ROWS) * ROWS
+    for place, size in (("row", "count"), ("block", "height"), ("path", "length")):
+        records[place] = _starts(records[size])
+    records["panel"] = _starts(records["height"] * records["length"])
+    records["registers"] = _starts(records["register_count"])
+    programs = [part.program for part in parts if part.program is not None]
+    code, constants, records["program"][records["kind"] == IMPLICIT] = concatenate(programs)
+    terms = np.array(terms, term_type(real))
+    groups = np.array(groups, np.int64)
+    return Paths(arrays, records, groups, terms, code, constants.astype(real), paths)
+
+
+def _fill(record, part: Piece) -> None:
+    """What a piece's record says without the model."""
+    for name in ("kind", "count", "measure", "axis", "other_axis", "rest"):
+        record[name] = getattr(part, name)
+    record["pushes"] = 0 if part.kind == PERPENDICULAR else part.count
+    if part.basis is not None:
+        record["basis"][: part.basis.size] = part.basis.ravel()
+        record["pushes"] = np.flatnonzero(part.basis[:, :3].any(axis=1)).max(initial=-1) + 1
+        record["is_plain"] = part.count in (3, 6) and np.array_equal(
+            part.basis, np.eye(6)[: part.count]
+        )
+    if part.program is not None:
+        record["to_bias"] = part.program.to_bias
+        record["to_end"] = len(part.program.instructions)
+        record["register_count"] = part.program.registers
+
+
+def _starts(counts: np.ndarray) -> np.ndarray:
+    """Where each of some runs begins that follow each other."""
+    return np.cumsum(counts) - counts
+
+
+def sizes(records: np.ndarray) -> dict[str, int]:
+    """Extents of work memory: rows by threes, rows times steps of all pieces, registers."""
+    return {
+        "blocks": int(records["height"].sum()),
+        "panels": int((records["height"] * records["length"]).sum()),
+        "registers": int(records["register_count"].sum()),
+    }
+
+
+def _terms(model: Model, part: Piece) -> list[tuple[int, int, float]]:
+    """Where the coordinates of a piece's joints are in q and v, and their coefficients."""
+    found = []
+    for name, coefficient in part.terms:
+        joint = model.joint(name)
+        if part.kind == COUPLING and joint.nv != 1:
+            raise ModelError(
+                f"joint {name!r} has {joint.nv} degrees of freedom; a coupling is between joints "
+                "of one"
+            )
+        found += [(joint.q.start + k, joint.v.start + k, coefficient) for k in range(joint.nv)]
+    return found
+
+
+def _frames_path(model: Model, arrays: ModelArrays, record, part: Piece) -> dict:
+    """Where the two frames of a piece are, and the steps of its path with their weights."""
+    links, tips = arrays.links, []
+    for side, name in (("", part.frame), ("other_", part.other)):
+        index = model.frame_index(name)
+        link = int(arrays.frames[index]["link"])
+        record["other" if side else "frame"] = index
+        tips.append(int(links[link]["v"] + links[link]["nv"] - 1))
+        while links[link]["parent"] > 0:
+            link = int(links[link]["parent"])
+        record[side + "root"] = link
+    if tips[0] == tips[1]:
+        raise ModelError(
+            f"frames {part.frame!r} and {part.other!r} are on the same body: a constraint between "
+            "them restrains nothing"
+        )
+    one, other = (set(_carriers(arrays.dof_parent, tip)) for tip in tips)
+    steps = {k: (float(k in one) - float(k in other), -1) for k in one | other}
+    return dict(sorted(steps.items(), reverse=True))
+
+
+def _joints_path(arrays: ModelArrays, terms) -> dict[int, tuple[float, int]]:
+    """The steps to all joints of a piece, with their coefficients and numbers among its terms."""
+    steps = {k: (0.0, -1) for _, v, _ in terms for k in _carriers(arrays.dof_parent, v)}
+    steps.update({v: (coefficient, t) for t, (_, v, coefficient) in enumerate(terms)})
+    return dict(sorted(steps.items(), reverse=True))
+
+
+def _carriers(dof_parent: np.ndarray, k: int) -> list[int]:
+    """A degree of freedom and those that carry it, up to the world."""
+    path = []
+    while k >= 0:
+        path.append(int(k))
+        k = dof_parent[k]
+    return path
+
+
+def find_meetings(paths: list[dict]) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of pieces whose paths share steps, and these steps."""
+    meetings, shared = [], []
+    places = [{k: place for place, k in enumerate(path)} for path in paths]
+    for c, own in enumerate(places):
+        for d, other in enumerate(places[: c + 1]):
+            common = [(k, place, other[k]) for k, place in own.items() if k in other]
+            if common:
+                meetings.append((c, d, len(shared), len(common)))
+                shared += common
+    return np.array(meetings, MEETING), np.array(shared, SHARED_STEP)

@@ -1,0 +1,154 @@
+"""Constrained dynamics: one function, which chooses among methods."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...compile import FLOAT64
+from ...errors import DataTypeError
+from ...model.model import Model
+from ..rows.checks import AUTO, check_constraints, check_method
+from ..rows.constraints import Constraints
+from ..rows.request import INFO, iteration_limit, request
+from .methods import METHODS
+from .proximal import ROUNDING
+
+# What J^T r cannot fall below is rounding of what it is the difference of.
+FLOOR = 1000.0 * ROUNDING
+
+
+class ConstrainedSolution:
+    """What a mechanism does under constraints, and how well that is known.
+
+    `residual` is the length of J a + gamma - a*: it stays where rows contradict each other.
+    `gradient` is that of J^T (J a + gamma - a*), which is zero at the least-squares answer;
+    `converged` tells that it is below the tolerance.
+    """
+
+    __slots__ = ("_info", "_tolerance", "acceleration", "multipliers")
+    _fields = ("acceleration", "multipliers", "residual", "iterations", "converged", "gradient")
+
+    def __init__(self, acceleration, multipliers, info, tolerance: float):
+        self.acceleration = acceleration
+        self.multipliers = multipliers
+        self._info, self._tolerance = info, tolerance
+
+    def _told(self, k: int):
+        """A number that the solver tells, for one state, for many, or as a symbol."""
+        if type(self._info) is not np.ndarray:
+            return self._info[k]
+        return self._info[:, k] if self._info.ndim > 1 else float(self._info[k])
+
+    @property
+    def residual(self):
+        """The length of J a + gamma - a*."""
+        return self._told(INFO.residual)
+
+    @property
+    def gradient(self):
+        """The length of J^T (J a + gamma - a*)."""
+        return self._told(INFO.gradient)
+
+    @property
+    def iterations(self):
+        """How many iterations each state took, 0 where it is not a number."""
+        count = self._told(INFO.iterations)
+        is_number = isinstance(count, (float, np.ndarray))  # and no symbol
+        return np.nan_to_num(count).astype(int)[()] if is_number else count
+
+    @property
+    def converged(self):
+        """Whether the gradient is below the tolerance, or as small as rounding lets it be."""
+        return self.gradient <= self._tolerance + FLOOR * self._told(INFO.start)
+
+    def __iter__(self):
+        return (getattr(self, name) for name in self._fields)
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={x}" for name, x in zip(self._fields, self, strict=True))
+        return f"ConstrainedSolution({values})"
+
+
+def constrained_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    constraints: Constraints,
+    external_forces: ArrayLike | None = None,
+    *,
+    method: str = AUTO,
+    damping: float | ArrayLike = 1e-6,
+    tolerance: float = 1e-10,
+    max_iterations: int = 20,
+    desired: ArrayLike | None = None,
+    warm_start: ArrayLike | None = None,
+    threads: int | None = None,
+    out: ConstrainedSolution | tuple[np.ndarray, np.ndarray] | None = None,
+) -> ConstrainedSolution:
+    """a and multipliers with M a + b = tau + J^T multipliers and J a + dJ/dt v = a*.
+
+    a* is `desired` (zero if left out) less what stabilisation asks for. Where rows are redundant or
+    contradict each other, a is the motion that comes closest to them in the least-squares sense.
+
+    `damping` is added to the diagonal of J M^-1 J^T, one number or one a row: small for few
+    iterations, larger where the rows are nearly dependent. It does not change what is converged to.
+    `warm_start` are multipliers to start from. `out` is a solution for as many states that is no
+    longer needed, or a pair of arrays for accelerations and multipliers.
+    """
+    cs = check_constraints(model, constraints)
+    asked = key = None
+    if desired is warm_start is None and type(damping) is type(tolerance) is float:
+        # What most calls ask for is the same from call to call: it is looked at once.
+        key = _form(q, method, max_iterations), damping, tolerance
+        asked = cs.requests.get(key)
+    if asked is None:
+        asked = _ask(cs, method, damping, tolerance, max_iterations, desired, warm_start, q, v, tau)
+        if key is not None and key[0] is not None:
+            cs.remember(key, asked)
+    solver, limits, requests, options = asked
+    inputs = (q, v, tau, requests, options)
+    if external_forces is not None:
+        inputs = (*inputs, external_forces)
+    given = None if out is None else _arrays_of(out)
+    a, multipliers, info = solver(cs, inputs, given, threads, limits)
+    return ConstrainedSolution(a, multipliers, info, tolerance)
+
+
+def _form(q, method, max_iterations) -> tuple | None:
+    """What a request depends on besides its numbers, None where it is not plain."""
+    is_plain = type(q) is np.ndarray and q.dtype is FLOAT64
+    if is_plain and type(method) is str and type(max_iterations) is int:
+        return q.ndim, method, max_iterations
+    return None
+
+
+def _ask(cs, method, damping, tolerance, max_iterations, desired, warm_start, *states) -> tuple:
+    """The solver that serves a method, and what it is asked, checked."""
+    name = check_method(method, METHODS)
+    chosen = METHODS[_choice(states[0]) if name == AUTO else name]
+    chosen.check(cs, method)
+    limits = iteration_limit(max_iterations)
+    if chosen.most_iterations is not None:
+        limits = iteration_limit(chosen.most_iterations)
+    return chosen.solver, limits, *request(cs, damping, desired, warm_start, tolerance, *states)
+
+
+def _choice(q) -> str:
+    """The method that is fastest, unless numbers are too short for its springs."""
+    return "prox-ltl" if getattr(q, "dtype", None) == np.float32 else "caba"
+
+
+def _arrays_of(out) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The arrays of a solution, or two for one and what the solver tells."""
+    if isinstance(out, ConstrainedSolution):
+        return out.acceleration, out.multipliers, out._info
+    try:
+        acceleration, multipliers = out
+        return acceleration, multipliers, np.empty((*acceleration.shape[:-1], INFO.size))
+    except (TypeError, ValueError, AttributeError):
+        raise DataTypeError(
+            "out must be a ConstrainedSolution, or a pair of arrays for accelerations and "
+            f"multipliers, got {type(out).__name__}"
+        ) from None

@@ -1,0 +1,1 @@
+"""What people do with constraints: impacts, inverse dynamics, closing loops, inverse kinematics."""

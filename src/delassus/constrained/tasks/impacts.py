@@ -1,0 +1,56 @@
+"""Impacts: velocities jump to what constraints allow.
+
+With M = L L^T, A = J L^-T and its pseudo-inverse A^+, the impulse is (A A^T)^+ (J v+ - J v-) and
+the jump L^-T A^+ (J v+ - J v-): rows may be redundant.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...dynamics.arguments import deliver
+from ...dynamics.crba import mass_matrix
+from ...dynamics.energy import kinetic_energy
+from ...errors import SettingError
+from ...model.model import Model
+from ..rows.checks import check_constraints, not_negative
+from ..rows.constraints import Constraints
+from .least_squares import cholesky, pseudo_inverse, times, transposed
+
+
+class Impact(NamedTuple):
+    """Velocity after an impact, impulse of each row, and the kinetic energy that is lost."""
+
+    velocity: np.ndarray
+    impulse: np.ndarray
+    energy_loss: np.ndarray
+
+
+def impact(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    constraints: Constraints,
+    *,
+    restitution: float = 0.0,
+    threads: int | None = None,
+    out: Impact | None = None,
+) -> Impact:
+    """v+ and the impulse with M (v+ - v) = J^T impulse and J v+ = -restitution J v.
+
+    `restitution` is from 0, after which the constraints hold, to 1, at which no energy is lost.
+    """
+    cs = check_constraints(model, constraints)
+    if not_negative("restitution", restitution) > 1.0:
+        raise SettingError(f"restitution must be from 0 to 1, got {restitution}")
+    jump = -(1.0 + restitution) * cs.velocity(q, v, threads=threads)
+    J, L = cs.jacobian(q, threads=threads), cholesky(mass_matrix(model, q, threads=threads))
+    push = pseudo_inverse(transposed(np.linalg.solve(L, transposed(J))))
+    x = times(push, jump)
+    impulse = times(transposed(push), x)
+    after = np.asarray(v) + np.linalg.solve(transposed(L), x[..., None])[..., 0]
+    loss = kinetic_energy(model, q, v, threads=threads) - kinetic_energy(model, q, after)
+    return Impact(*deliver((after, impulse, loss), out))

@@ -1,0 +1,91 @@
+"""Inverse dynamics under constraints: torques of some joints, and multipliers, for a motion.
+
+    M a + b = S^T tau + J^T multipliers
+
+has many solutions where a mechanism is driven by more than it needs, and none where a joint that
+nothing drives is to be driven. The shortest (tau, multipliers) is found by dense least squares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...dynamics.arguments import deliver
+from ...dynamics.rnea import inverse_dynamics
+from ...errors import ActuationError
+from ...model.model import Model
+from ...model.parts.joints import Free
+from ..rows.checks import check_constraints, not_negative
+from ..rows.constraints import Constraints
+from .least_squares import pseudo_inverse, times, transposed
+
+
+class ConstrainedTorques(NamedTuple):
+    """Torques (zero where nothing drives), multipliers, and the largest force that is missing."""
+
+    tau: np.ndarray
+    multipliers: np.ndarray
+    residual: np.ndarray
+
+
+def constrained_inverse_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    constraints: Constraints,
+    external_forces: ArrayLike | None = None,
+    *,
+    actuated: Iterable[str] | None = None,
+    tolerance: float = 1e-8,
+    threads: int | None = None,
+    out: ConstrainedTorques | None = None,
+) -> ConstrainedTorques:
+    """tau and multipliers with M a + b = tau + J^T multipliers, tau zero at joints not actuated.
+
+    `actuated` names joints; without it they are all but free ones. Of many solutions it is that of
+    the least sum of squares. Whether a keeps to the constraints is not looked at. Where no forces
+    give a, `ActuationError` says what is missing: more than `tolerance` of the largest force that
+    the motion takes, or of one.
+    """
+    cs = check_constraints(model, constraints)
+    not_negative("tolerance", tolerance)
+    force = inverse_dynamics(model, q, v, a, external_forces, threads=threads)
+    driven = _driven(model, actuated)
+    J = cs.jacobian(q, threads=threads)
+    S = np.broadcast_to(np.eye(model.nv)[driven], (*J.shape[:-2], driven.size, model.nv))
+    columns = transposed(np.concatenate([S, J], axis=-2))
+    x = times(pseudo_inverse(columns), force)
+    missing = np.abs(times(columns, x) - force)
+    residual = missing.max(axis=-1, initial=0.0)
+    allowed = tolerance * np.maximum(np.abs(force).max(axis=-1, initial=0.0), 1.0)
+    if np.any(residual > allowed):
+        raise ActuationError(_message(model, missing, residual))
+    tau = np.zeros_like(force)
+    tau[..., driven] = x[..., : driven.size]
+    found = tau, x[..., driven.size :], residual[()]
+    return ConstrainedTorques(*deliver(found, out))
+
+
+def _driven(model: Model, actuated: Iterable[str] | None) -> np.ndarray:
+    """The degrees of freedom of the joints that are actuated."""
+    if actuated is None:
+        joints = [joint for joint in model.joints if not isinstance(joint.type, Free)]
+    else:
+        names = (actuated,) if isinstance(actuated, str) else actuated
+        joints = [model.joint(name) for name in dict.fromkeys(names)]
+    return np.array([k for j in joints for k in range(j.v.start, j.v.stop)], int)
+
+
+def _message(model: Model, missing: np.ndarray, residual: np.ndarray) -> str:
+    worst = missing.reshape(-1, model.nv)[np.nanargmax(residual)]
+    k = int(np.argmax(worst))
+    joint = next(j for j in model.joints if j.v.start <= k < j.v.stop)
+    return (
+        "neither actuated joints nor constraints give the forces that this motion takes: "
+        f"{worst[k]:.3g} is missing at joint {joint.name!r}"
+    )

@@ -1,0 +1,76 @@
+"""Inverse kinematics by the factorisation of constrained dynamics.
+
+Frames that are to be at targets are constraints like others. A step x minimises
+
+    |J x + error|^2 + damping x^T M x
+
+so of all motions that lead to the targets it is that of the least kinetic energy: heavy bodies move
+little. It solves [[-damping, J], [J^T, M]] [y, x] = [-error, 0], whose sparse factor is that of
+constrained dynamics, with a metric in place of the inertia (Carpentier, Budhiraja and Mansard,
+Proximal and Sparse Resolution of Constrained Dynamic Equations, 2021, Sec. IV-F). Here both are M.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...dynamics.arguments import check_model, zero_velocity
+from ...errors import DataTypeError
+from ...model.model import Model
+from ...model.parts.constraints import Connect, Constraint, Weld
+from ...model.parts.elements import Frame
+from ...spatial.transform import Transform
+from ..factor.factorization import KKTFactorization, factor_kkt
+from ..rows.checks import check_constraints
+from ..rows.constraints import Constraints
+from .loops import Search
+
+
+def inverse_kinematics(
+    model: Model,
+    q: ArrayLike,
+    targets: Mapping[str, Transform | ArrayLike],
+    *,
+    constraints: Constraints | None = None,
+    tolerance: float = 1e-8,
+    max_iterations: int = 100,
+) -> np.ndarray:
+    """A configuration from q on at which frames are where they should be, in the world.
+
+    A target is a `Transform`, or three numbers for the origin alone. `constraints` hold as well.
+    Where nothing is found, `ConvergenceError` has the best configuration as `.q`.
+    """
+    check_model(model)
+    kept = () if constraints is None else check_constraints(model, constraints).declared
+    search = _KineticSearch(_with_targets(model, kept, targets), q, np.ones(model.nv, bool))
+    return search.run(tolerance, max_iterations)
+
+
+class _KineticSearch(Search):
+    """Steps of the least kinetic energy."""
+
+    def damped_step(self, q, J, error, damping):
+        m = self.cs.size
+        rows = np.repeat(damping[:, None], m, axis=1)
+        U, D = factor_kkt(self.cs, (q, zero_velocity(self.cs.model, q), rows))
+        asked = np.concatenate([-error, np.zeros((len(q), self.cs.model.nv))], axis=1)
+        return KKTFactorization(self.cs, U, D, rows).solve(asked)[:, m:]
+
+
+def _with_targets(model: Model, kept: tuple[Constraint, ...], targets) -> Constraints:
+    """The targets as frames of the world, and as constraints beside others."""
+    if not isinstance(targets, Mapping) or not targets:
+        raise DataTypeError(f"targets map names of frames to placements, got {targets!r}")
+    frames, rows = list(model.frames), list(kept)
+    for name, target in targets.items():
+        model.frame(name)  # one that does not exist raises here
+        goal = f"target of {name}"
+        while goal in model.frame_names:
+            goal += "'"
+        frames.append(Frame(goal, -1, Transform.of(target)))
+        rows.append((Weld if isinstance(target, Transform) else Connect)(name, goal))
+    parts = (model.constraints, model.shapes, model.gravity)
+    return Constraints(Model(model.name, model.bodies, frames, *parts), rows)

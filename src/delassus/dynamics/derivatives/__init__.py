@@ -1,0 +1,1 @@
+"""Derivatives of the algorithms on trees, and products with them."""

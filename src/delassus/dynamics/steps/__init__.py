@@ -1,0 +1,1 @@
+"""Steps that sweeps over links share: placements, motions, inertias, articulated inertias."""

@@ -1,0 +1,56 @@
+"""Equality elements of a compiled MJCF model as constraints."""
+
+from __future__ import annotations
+
+from ...builder import ModelBuilder
+from ...parts.constraints import Connect, Coupling, Gear, Implicit, Polynomial, Weld
+from ..report import Report
+from .names import MjcfNames, placement_of
+
+_CONNECT, _WELD, _JOINT = range(3)  # mjtEq
+_SITE = 6  # mjtObj
+
+
+def add_equalities(builder: ModelBuilder, compiled, names: MjcfNames, report: Report) -> None:
+    """Add active equalities: connect, weld and relations of joints; tell of the others."""
+    for i, name in enumerate(names.equalities):
+        kind = int(compiled.eq_type[i])
+        if not compiled.eq_active0[i]:
+            report.remark("equality constraints that are not active, left out", name)
+        elif kind in (_CONNECT, _WELD):
+            constraint = Connect if kind == _CONNECT else Weld
+            builder.add_constraint(constraint(*_frames(builder, compiled, names, i)))
+        elif kind == _JOINT:
+            builder.add_constraint(_relation(compiled, names, i))
+        else:
+            report.remark("equality constraints of tendons or flexes, left out", name)
+
+
+def _frames(builder: ModelBuilder, compiled, names: MjcfNames, i: int) -> tuple[str, str]:
+    """The two frames of a connect or weld: sites, or new ones on the bodies."""
+    first, second = int(compiled.eq_obj1id[i]), int(compiled.eq_obj2id[i])
+    if compiled.eq_objtype[i] == _SITE:
+        return names.sites[first], names.sites[second]
+    data, name = compiled.eq_data[i], names.equalities[i]
+    if compiled.eq_type[i] == _CONNECT:
+        places = placement_of(data[0:3]), placement_of(data[3:6])
+    else:
+        places = placement_of(data[3:6], data[6:10]), placement_of(data[0:3])
+    frames = f"{name}_successor", f"{name}_predecessor"
+    for frame, body, placement in zip(frames, (first, second), places, strict=True):
+        builder.add_frame(frame, names.bodies[body], placement)
+    return frames
+
+
+def _relation(compiled, names: MjcfNames, i: int) -> Gear | Coupling | Implicit:
+    """q1 - ref1 = polynomial in q2 - ref2, or q1 - ref1 = constant."""
+    first, second = int(compiled.eq_obj1id[i]), int(compiled.eq_obj2id[i])
+    constant, slope, *higher = map(float, compiled.eq_data[i, :5])
+    own = constant + float(compiled.qpos0[compiled.jnt_qposadr[first]])
+    if second < 0:
+        return Coupling({names.joints[first]: 1.0}, own)
+    other = float(compiled.qpos0[compiled.jnt_qposadr[second]])
+    joints = names.joints[first], names.joints[second]
+    if any(higher):
+        return Implicit(Polynomial((own, slope, *higher), other), joints)
+    return Gear(*joints, slope, own - slope * other)

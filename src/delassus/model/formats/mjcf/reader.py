@@ -1,0 +1,199 @@
+"""MJCF, read by MuJoCo's own compiler and converted from the compiled model.
+
+Coordinates are MuJoCo's: a hinge or slide at its `ref` has q = ref here too, so that conversions of
+states (`delassus.mujoco`) only reorder numbers and turn velocities. Several joints of one body
+become a chain of bodies without mass, all with the body's frame.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....errors import FileFormatError, MissingDependencyError, ModelError
+from ....spatial.inertia import Inertia
+from ....spatial.transform import Transform
+from ...builder import ModelBuilder
+from ...model import Model
+from ...parts.joints import Fixed, Free, JointType, Prismatic, Revolute, Spherical
+from ..options import ROOT_JOINT, Options
+from ..report import Report
+from ..xml import Document
+from .constraints import add_equalities
+from .names import MjcfNames, placement_of
+from .shapes import add_geoms
+
+FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+_GRAVITY_DISABLED = "mjDSBL_GRAVITY"
+
+# Numbers of elements in a compiled model that have no meaning here.
+_IGNORED = {
+    "nu": "<actuator>", "nsensor": "<sensor>", "ntendon": "<tendon>", "nflex": "<flex>",
+    "nskin": "<skin>", "nkey": "<key>", "nexclude": "<exclude>", "npair": "<pair>",
+    "nplugin": "<plugin>", "ncam": "<camera>", "nlight": "<light>", "nmocap": "mocap bodies",
+    "nnumeric": "<numeric>", "ntext": "<text>", "ntuple": "<tuple>",
+}  # fmt: skip
+
+
+def read_mjcf(document: Document, options: Options) -> Model:
+    """The model of a <mujoco> document, with bodies and joints in MuJoCo's order."""
+    compiled = _compile(document, options)
+    report = document.report
+    names = MjcfNames(compiled)
+    builder = ModelBuilder(compiled.names[: compiled.names.find(b"\0")].decode() or "model")
+    builder.gravity = _gravity(compiled)
+    freed = _freed_body(compiled, names) if options.floating_base else None
+    for index in range(1, compiled.nbody):
+        _add_body(builder, compiled, names, index, index == freed, report)
+    _add_sites(builder, compiled, names, report)
+    add_geoms(builder, compiled, names, options.meshes, report)
+    add_equalities(builder, compiled, names, report)
+    _report_unused(compiled, report)
+    return builder.build()
+
+
+def _compile(document: Document, options: Options):
+    try:
+        import mujoco
+    except ImportError:
+        raise MissingDependencyError(
+            f"{document.file} is an MJCF file, which MuJoCo's own compiler reads: "
+            "pip install 'delassus[mjcf]'"
+        ) from None
+    try:
+        return mujoco.MjModel.from_xml_path(str(options.path))
+    except (ValueError, mujoco.FatalError) as error:
+        reason = " ".join(str(error).split())
+        raise FileFormatError(f"{document.file}: MuJoCo cannot compile it: {reason}") from None
+
+
+def _gravity(compiled) -> np.ndarray:
+    import mujoco
+
+    if compiled.opt.disableflags & int(getattr(mujoco.mjtDisableBit, _GRAVITY_DISABLED)):
+        return np.zeros(3)
+    return np.array(compiled.opt.gravity)
+
+
+def _freed_body(compiled, names: MjcfNames) -> int | None:
+    """The body to free for a floating base; None if the file has a free root already."""
+    roots = [i for i in range(1, compiled.nbody) if compiled.body_parentid[i] == 0]
+    types = [compiled.jnt_type[compiled.body_jntadr[i]] for i in roots if compiled.body_jntnum[i]]
+    if FREE in types:
+        return None
+    if len(roots) == 1 and not types:
+        return roots[0]
+    raise ModelError(
+        "a floating base needs one root body that is free or has no joint; the root bodies are "
+        + ", ".join(repr(names.bodies[i]) for i in roots)
+    )
+
+
+def _add_body(
+    builder: ModelBuilder, compiled, names: MjcfNames, index: int, freed: bool, report: Report
+) -> None:
+    name, parent = names.bodies[index], names.bodies[compiled.body_parentid[index]]
+    at = placement_of(compiled.body_pos[index], compiled.body_quat[index])
+    axes = placement_of(compiled.body_ipos[index], compiled.body_iquat[index])
+    principal = np.diag(compiled.body_inertia[index])
+    inertia = Inertia(float(compiled.body_mass[index]), np.zeros(3), principal).moved(axes)
+    first = int(compiled.body_jntadr[index])
+    joints = range(first, first + int(compiled.body_jntnum[index]))
+    if freed:
+        builder.add_body(name, parent, Free(), inertia=inertia, joint_name=ROOT_JOINT)
+        return
+    if not joints:
+        builder.add_body(name, parent, Fixed(), at, inertia=inertia)
+        return
+    for joint in joints:
+        is_last = joint == joints[-1]
+        own = name if is_last else _intermediate(builder, name, names.joints[joint])
+        joint_type, placement, origin = _motion(compiled, joint, at)
+        builder.add_body(
+            own,
+            parent,
+            joint_type,
+            placement,
+            origin=origin,
+            inertia=inertia if is_last else Inertia(),
+            joint_name=names.joints[joint],
+            **_joint_data(compiled, names, joint, joint_type, report),
+        )
+        parent, at = own, Transform()
+
+
+def _intermediate(builder: ModelBuilder, body: str, joint: str) -> str:
+    """A name for the body between two joints of one body."""
+    name = f"{body}_{joint}"
+    while builder.has_frame(name) or builder.has_body(name):
+        name += "_"
+    return name
+
+
+def _motion(compiled, joint: int, at: Transform) -> tuple[JointType, Transform, Transform]:
+    """The type of a joint, its placement on the parent, and the body's frame in the joint's."""
+    kind = compiled.jnt_type[joint]
+    if kind == FREE:  # its q is the pose in the world, wherever the file puts the body
+        return Free(), Transform(), Transform()
+    anchor = placement_of(compiled.jnt_pos[joint])
+    placement, origin = at @ anchor, anchor.inverse()
+    if kind == BALL:
+        return Spherical(), placement, origin
+    axis = tuple(compiled.jnt_axis[joint])
+    joint_type = Revolute(axis) if kind == HINGE else Prismatic(axis)
+    reference = float(compiled.qpos0[compiled.jnt_qposadr[joint]])
+    return joint_type, placement @ joint_type.displacement([-reference]), origin
+
+
+def _joint_data(compiled, names: MjcfNames, joint: int, joint_type, report: Report) -> dict:
+    dofs = slice(compiled.jnt_dofadr[joint], compiled.jnt_dofadr[joint] + joint_type.nv)
+    start = compiled.jnt_qposadr[joint]
+    rest = np.array(compiled.qpos_spring[start : start + joint_type.nq])
+    if joint_type.quaternion is not None:
+        rest[joint_type.quaternion :] = np.roll(rest[joint_type.quaternion :], -1)
+    data = {
+        "damping": compiled.dof_damping[dofs],
+        "friction": compiled.dof_frictionloss[dofs],
+        "armature": compiled.dof_armature[dofs],
+        "stiffness": float(compiled.jnt_stiffness[joint]),
+        "rest": rest,
+    }
+    if compiled.jnt_limited[joint]:
+        if joint_type.nq == 1:
+            data["lower"], data["upper"] = map(float, compiled.jnt_range[joint])
+        else:
+            report.remark("limits of ball joints, left out", names.joints[joint])
+    if joint_type.nq == 1 and compiled.jnt_actfrclimited[joint]:
+        data["effort_limit"] = float(np.abs(compiled.jnt_actfrcrange[joint]).max())
+    if _is_nonlinear(compiled, "jnt_stiffnesspoly", joint) or _is_nonlinear(
+        compiled, "dof_dampingpoly", dofs
+    ):
+        report.remark(
+            "springs and dampers that are not linear, taken as linear", names.joints[joint]
+        )
+    return data
+
+
+def _is_nonlinear(compiled, field: str, where) -> bool:
+    """Whether one of the polynomials that newer versions of MuJoCo have is set."""
+    return bool(np.any(getattr(compiled, field)[where])) if hasattr(compiled, field) else False
+
+
+def _add_sites(builder: ModelBuilder, compiled, names: MjcfNames, report: Report) -> None:
+    for i, name in enumerate(names.sites):
+        if builder.has_frame(name):
+            report.remark("sites renamed, as a body has their name", f"{name}_site")
+            names.sites[i] = name = f"{name}_site"
+        at = placement_of(compiled.site_pos[i], compiled.site_quat[i])
+        builder.add_frame(name, names.bodies[compiled.site_bodyid[i]], at)
+
+
+def _report_unused(compiled, report: Report) -> None:
+    for field, what in _IGNORED.items():
+        count = int(getattr(compiled, field, 0))
+        if count:
+            report.ignore(what, count)
+    compensated = int(np.count_nonzero(compiled.body_gravcomp))
+    if compensated:
+        report.ignore("gravcomp= of <body>", compensated)
+    if compiled.opt.density or compiled.opt.viscosity:
+        report.ignore("the fluid of <option>")

@@ -1,0 +1,61 @@
+"""Geoms of a compiled MJCF model as shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...builder import ModelBuilder
+from ...parts.elements import Shape
+from ..meshes import MeshFinder
+from ..report import Report
+from .names import MjcfNames, placement_of
+
+_KINDS = {0: "plane", 2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}
+
+
+def add_geoms(
+    builder: ModelBuilder, compiled, names: MjcfNames, meshes: MeshFinder, report: Report
+) -> None:
+    """Add geoms that can collide as collision shapes, the others as visual ones."""
+    for i, name in enumerate(names.geoms):
+        kind = _KINDS.get(int(compiled.geom_type[i]))
+        if kind is None:
+            report.ignore("<geom> of another type")
+            continue
+        at = placement_of(compiled.geom_pos[i], compiled.geom_quat[i])
+        path = None
+        if kind == "mesh":
+            mesh = int(compiled.geom_dataid[i])
+            # The compiler centres meshes; this undoes it.
+            at = at @ placement_of(compiled.mesh_pos[mesh], compiled.mesh_quat[mesh]).inverse()
+            size = compiled.mesh_scale[mesh]
+            path = _path(compiled, mesh, meshes)
+        else:
+            size = _size(kind, compiled.geom_size[i])
+        can_collide = bool(compiled.geom_contype[i] or compiled.geom_conaffinity[i])
+        builder.add_shape(
+            Shape(
+                name,
+                names.bodies[compiled.geom_bodyid[i]],
+                "collision" if can_collide else "visual",
+                kind,
+                at,
+                tuple(map(float, size)),
+                path,
+                tuple(map(float, compiled.geom_rgba[i])),
+            )
+        )
+
+
+def _size(kind: str, half: np.ndarray) -> list[float]:
+    if kind in ("capsule", "cylinder"):
+        return [half[0], 2.0 * half[1]]
+    return {"plane": [], "sphere": half[:1], "ellipsoid": half, "box": 2.0 * half}[kind]
+
+
+def _path(compiled, mesh: int, meshes: MeshFinder) -> str:
+    start = int(compiled.mesh_pathadr[mesh])
+    if start < 0:
+        return compiled.mesh(mesh).name
+    text = bytes(compiled.paths)[start:]
+    return meshes.find(text[: text.find(b"\0")].decode())

@@ -1,0 +1,1 @@
+"""SDF, whose joints may close loops."""

@@ -1,0 +1,1 @@
+"""URDF, and its extension URDF+ for mechanisms with loops."""

@@ -1,0 +1,218 @@
+"""Constraints as they are declared: between frames, or between the coordinates of joints.
+
+They live on `model.constraints`. Names are names of frames and joints of the model; "world" is a
+frame that always exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...compile.recorded.programs import flat
+from ...errors import ModelError
+from .joints import Fixed, Free, JointType
+
+WORLD = "world"
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """Base of the declared constraints."""
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """The frames it names."""
+        return ()
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """The joints it names."""
+        return ()
+
+
+@dataclass(frozen=True)
+class _BetweenFrames(Constraint):
+    frame: str
+    other: str = WORLD
+
+    def __post_init__(self):
+        for name in (self.frame, self.other):
+            if not isinstance(name, str):
+                raise ModelError(f"a constraint names frames by strings, got {name!r}")
+        if self.frame == self.other:
+            raise ModelError(f"a constraint between frame {self.frame!r} and itself says nothing")
+
+    @property
+    def frames(self):
+        return (self.frame, self.other)
+
+
+@dataclass(frozen=True)
+class Connect(_BetweenFrames):
+    """The origins of two frames stay together: 3 rows."""
+
+
+@dataclass(frozen=True)
+class Weld(_BetweenFrames):
+    """Two frames stay together: 6 rows."""
+
+
+@dataclass(frozen=True)
+class Closure(Constraint):
+    """A loop joint: `frame` moves in `other` as a joint of this type allows, 6 - nv rows."""
+
+    joint_type: JointType
+    frame: str
+    other: str = WORLD
+
+    def __post_init__(self):
+        if not isinstance(self.joint_type, JointType):
+            raise ModelError(
+                f"a closure needs a joint type such as Revolute(axis), got {self.joint_type!r}"
+            )
+        if isinstance(self.joint_type, Free):
+            raise ModelError("a closure by a free joint constrains nothing")
+        if isinstance(self.joint_type, Fixed):
+            raise ModelError("a closure by a fixed joint is a Weld")
+        if self.frame == self.other:
+            raise ModelError(f"a closure between frame {self.frame!r} and itself says nothing")
+
+    @property
+    def frames(self):
+        return (self.frame, self.other)
+
+
+@dataclass(frozen=True)
+class Gear(Constraint):
+    """q_joint = ratio * q_other + offset, for joints of one coordinate."""
+
+    joint: str
+    other: str
+    ratio: float
+    offset: float = 0.0
+
+    def __post_init__(self):
+        if self.joint == self.other:
+            raise ModelError(f"a gear between joint {self.joint!r} and itself")
+        _finite("gear", ratio=self.ratio, offset=self.offset)
+
+    @property
+    def joints(self):
+        return (self.joint, self.other)
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling(Constraint):
+    """The sum of coefficient * q over the named joints equals `offset`."""
+
+    coefficients: Mapping[str, float]
+    offset: float = 0.0
+
+    def __post_init__(self):
+        if not self.coefficients:
+            raise ModelError("a coupling names no joint")
+        _finite("coupling", offset=self.offset)
+        for name, x in self.coefficients.items():
+            _check_finite(f"the coefficient of {name!r} in a coupling", x)
+        if not any(self.coefficients.values()):
+            raise ModelError("a coupling whose coefficients are all zero constrains nothing")
+        object.__setattr__(self, "coefficients", dict(self.coefficients))
+
+    @property
+    def joints(self):
+        return tuple(self.coefficients)
+
+
+@dataclass(frozen=True)
+class Distance(Constraint):
+    """The origins of two frames stay `length` apart: 1 row."""
+
+    frame: str
+    other: str
+    length: float
+
+    def __post_init__(self):
+        _finite("distance", length=self.length)
+        if self.length <= 0.0:
+            raise ModelError(
+                f"a distance must be positive, got {self.length} (use Connect for zero)"
+            )
+        if self.frame == self.other:
+            raise ModelError(f"a distance between frame {self.frame!r} and itself")
+
+    @property
+    def frames(self):
+        return (self.frame, self.other)
+
+
+@dataclass(frozen=True, eq=False)
+class Implicit(Constraint):
+    """phi(x) = 0, x the coordinates of the named joints, one joint after the other.
+
+    phi is a plain Python function of an array, of operators and functions of NumPy. It is called
+    once, with symbols (see `compile.programs.record`), and each entry of its result is a row.
+    Velocities of the joints must be derivatives of their coordinates, which those of free,
+    spherical and planar joints are not.
+    """
+
+    function: Callable
+    on: tuple[str, ...]
+
+    def __init__(self, function: Callable, joints):
+        if not callable(function):
+            raise ModelError(f"an implicit constraint needs a function, got {function!r}")
+        names = (joints,) if isinstance(joints, str) else tuple(joints)
+        if not names:
+            raise ModelError("an implicit constraint names no joint")
+        if len(set(names)) < len(names):
+            raise ModelError(f"an implicit constraint names a joint twice: {', '.join(names)}")
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "on", names)
+
+    @property
+    def joints(self):
+        return self.on
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """x_0 - c_0 - c_1 y - c_2 y^2 - ..., y = x_1 - origin: the function of an `Implicit`."""
+
+    coefficients: tuple[float, ...]
+    origin: float = 0.0
+
+    def __call__(self, x):
+        y, value = x[1] - self.origin, 0.0
+        for c in reversed(self.coefficients):
+            value = value * y + c
+        return x[0] - value
+
+
+@dataclass(frozen=True)
+class WithLocked:
+    """Some rows of a function of x, at places of which numbers are put: one of the others."""
+
+    function: Callable
+    locked: tuple[tuple[int, float], ...]  # places and numbers
+    rows: tuple[int, ...]
+
+    def __call__(self, x):
+        given, free = dict(self.locked), iter(x)
+        count = len(x) + len(given)
+        # A number among symbols must be one of them.
+        full = [given[k] + 0.0 * x[0] if k in given else next(free) for k in range(count)]
+        result = list(flat(self.function(np.array(full, np.asarray(x).dtype))))
+        return [result[k] for k in self.rows]
+
+
+def _finite(what: str, **numbers: float) -> None:
+    for name, x in numbers.items():
+        _check_finite(f"the {name} of a {what}", x)
+
+
+def _check_finite(what: str, x: float) -> None:
+    if isinstance(x, bool) or not isinstance(x, (int, float, np.number)) or not np.isfinite(x):
+        raise ModelError(f"{what} must be a finite number, got {x!r}")

@@ -1,0 +1,101 @@
+"""The parts of a model: bodies, joints, frames and shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...spatial.inertia import Inertia
+from ...spatial.transform import Transform
+from .joints import JointType
+
+WORLD = "world"
+
+
+@dataclass(frozen=True, eq=False)
+class JointData:
+    """What a joint knows besides its type; arrays have nq (limits) or nv entries."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity_limit: np.ndarray
+    effort_limit: np.ndarray
+    damping: np.ndarray
+    friction: np.ndarray
+    armature: np.ndarray
+    stiffness: np.ndarray
+    rest: np.ndarray  # the configuration at which the springs are relaxed, nq entries
+
+
+# Joint data of nv entries and their defaults; limits of q and the rest have nq entries.
+VELOCITY_DATA = {
+    "velocity_limit": np.inf,
+    "effort_limit": np.inf,
+    "damping": 0.0,
+    "friction": 0.0,
+    "armature": 0.0,
+    "stiffness": 0.0,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """A joint: its type, its place in q and v, its limits and its passive data."""
+
+    name: str
+    type: JointType
+    index: int
+    q: slice
+    v: slice
+    data: JointData
+    independent: bool | None = None  # a hint from the file: whether it drives other joints
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return self.type.nq
+
+    @property
+    def nv(self) -> int:
+        """Number of degrees of freedom."""
+        return self.type.nv
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A rigid body, the joint that carries it and where that joint sits on the parent."""
+
+    name: str
+    parent: int  # index among the bodies, -1 for the world
+    joint: Joint
+    placement: Transform  # of the joint in the parent body's frame
+    inertia: Inertia
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A named frame that is fixed to a body, or to the world (body -1)."""
+
+    name: str
+    body: int
+    placement: Transform
+    inertia: Inertia = field(default_factory=Inertia)  # of a body fixed to the world here
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """What a body looks like or collides with; meshes are referenced, not read.
+
+    `kind` is "box" (size: 3 edges), "sphere" (radius), "cylinder" or "capsule" (radius, length
+    along z), "ellipsoid" (3 radii), "plane" (no size) or "mesh" (size: 3 scales, `mesh`: the path).
+    """
+
+    name: str
+    frame: str
+    role: str  # "visual" or "collision"
+    kind: str
+    placement: Transform = field(default_factory=Transform)
+    size: tuple[float, ...] = ()
+    mesh: str | None = None
+    color: tuple[float, float, float, float] | None = None

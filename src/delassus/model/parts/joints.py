@@ -1,0 +1,274 @@
+"""The types of joints that a model can have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from ...errors import ModelError
+from ...spatial.transform import (
+    Transform,
+    rotation_from_quaternion,
+    rotation_from_rpy,
+    rotation_to_axis,
+)
+from . import kinds
+
+_Z = (0.0, 0.0, 1.0)
+_X = (1.0, 0.0, 0.0)
+_ROUNDING = 4.0 * np.finfo(float).eps
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A joint that kernels know; z of its axes is the axis of motion."""
+
+    kind: int
+    nq: int
+    nv: int
+    axes: np.ndarray = field(default_factory=lambda: np.eye(3))  # in the body's axes
+    pitch: float = 0.0
+
+    def displacement(self, q: np.ndarray) -> Transform:
+        """Placement of the body in the joint's frame."""
+        rotation, translation = np.eye(3), np.zeros(3)
+        if self.kind in (kinds.REVOLUTE, kinds.HELICAL):
+            rotation = rotation_from_rpy(0.0, 0.0, q[0])
+            translation[2] = self.pitch * q[0]
+        elif self.kind == kinds.PRISMATIC:
+            translation[2] = q[0]
+        elif self.kind == kinds.PLANAR:
+            rotation, translation[:2] = rotation_from_rpy(0.0, 0.0, q[2]), q[:2]
+        else:
+            translation[:] = q[:3] if self.kind != kinds.SPHERICAL else 0.0
+            if self.kind != kinds.TRANSLATION:
+                rotation = rotation_from_quaternion(*q[-4:])
+        return Transform(self.axes @ rotation @ self.axes.T, self.axes @ translation)
+
+
+@dataclass(frozen=True)
+class JointType:
+    """Base of the joint types. `q` has nq entries and `v` has nv, in the order each type states."""
+
+    nq: ClassVar[int]
+    nv: ClassVar[int]
+
+    def primitives(self) -> list[Primitive]:
+        """The joints of kernels that this joint is made of, in order from the parent."""
+        raise NotImplementedError
+
+    def displacement(self, q: Sequence[float]) -> Transform:
+        """Placement of the body in the joint's frame at the joint's own q."""
+        q = np.array(q, float)
+        if q.shape != (self.nq,):
+            raise ModelError(f"{type(self).__name__} has {self.nq} coordinates, got {q.shape}")
+        result, start = Transform(), 0
+        for primitive in self.primitives():
+            result = result @ primitive.displacement(q[start : start + primitive.nq])
+            start += primitive.nq
+        return result
+
+    def neutral(self) -> np.ndarray:
+        """The entries of q at which the joint does not displace its body."""
+        return np.zeros(self.nq)
+
+    def angles(self) -> np.ndarray:
+        """Which entries of q are angles."""
+        return np.zeros(self.nq, bool)
+
+    @property
+    def quaternion(self) -> int | None:
+        """Where in the joint's q a unit quaternion starts, None if there is none."""
+        return None
+
+
+def _unit(axis: Sequence[float]) -> tuple[float, float, float]:
+    try:
+        a = np.array(axis, float)
+    except (TypeError, ValueError):
+        a = np.zeros(0)
+    if a.shape != (3,) or not np.isfinite(a).all():
+        raise ModelError(f"a joint's axis is 3 finite numbers, got {axis!r}")
+    norm = np.linalg.norm(a)
+    if norm < 1e-9:
+        raise ModelError(f"a joint's axis must not be zero, got {axis!r}")
+    # An axis that is of unit length already must not change when it is saved and read again.
+    x, y, z = a if abs(norm - 1.0) <= _ROUNDING else a / norm
+    return (float(x), float(y), float(z))
+
+
+@dataclass(frozen=True)
+class _Axial(JointType):
+    axis: tuple[float, float, float] = _Z
+
+    def __post_init__(self):
+        object.__setattr__(self, "axis", _unit(self.axis))
+
+    def _primitive(self, kind: int, nq: int = 1, pitch: float = 0.0) -> Primitive:
+        return Primitive(kind, nq, nq, rotation_to_axis(np.array(self.axis)), pitch)
+
+
+@dataclass(frozen=True)
+class Revolute(_Axial):
+    """Rotation about an axis; q is the angle. Without limits it is what URDF calls continuous."""
+
+    nq = nv = 1
+
+    def angles(self):
+        return np.array([True])
+
+    def primitives(self):
+        return [self._primitive(kinds.REVOLUTE)]
+
+
+@dataclass(frozen=True)
+class Prismatic(_Axial):
+    """Translation along an axis; q is the distance."""
+
+    nq = nv = 1
+
+    def primitives(self):
+        return [self._primitive(kinds.PRISMATIC)]
+
+
+@dataclass(frozen=True)
+class Helical(_Axial):
+    """A screw: q is the angle, and the body advances `pitch` metres a radian."""
+
+    pitch: float = 0.0
+    nq = nv = 1
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not np.isfinite(self.pitch):
+            raise ModelError(f"the pitch of a helical joint must be finite, got {self.pitch!r}")
+        object.__setattr__(self, "pitch", float(self.pitch))
+
+    def angles(self):
+        return np.array([True])
+
+    def primitives(self):
+        return [self._primitive(kinds.HELICAL, pitch=self.pitch)]
+
+
+@dataclass(frozen=True)
+class Cylindrical(_Axial):
+    """Translation along an axis and rotation about it; q is (distance, angle)."""
+
+    nq = nv = 2
+
+    def angles(self):
+        return np.array([False, True])
+
+    def primitives(self):
+        return [self._primitive(kinds.PRISMATIC), self._primitive(kinds.REVOLUTE)]
+
+
+@dataclass(frozen=True)
+class Universal(JointType):
+    """Rotation about a first axis, then about a second one that turns with it; q is both angles."""
+
+    first: tuple[float, float, float] = _X
+    second: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    nq = nv = 2
+
+    def __post_init__(self):
+        object.__setattr__(self, "first", _unit(self.first))
+        object.__setattr__(self, "second", _unit(self.second))
+        if np.linalg.norm(np.cross(self.first, self.second)) < 1e-6:
+            raise ModelError("the two axes of a universal joint must not be parallel")
+
+    def angles(self):
+        return np.array([True, True])
+
+    def primitives(self):
+        return [Revolute(axis).primitives()[0] for axis in (self.first, self.second)]
+
+
+@dataclass(frozen=True)
+class Spherical(JointType):
+    """Any rotation; q is a unit quaternion x, y, z, w, v the angular velocity in body axes."""
+
+    nq, nv = 4, 3
+
+    def primitives(self):
+        return [Primitive(kinds.SPHERICAL, 4, 3)]
+
+    def neutral(self):
+        return np.array([0.0, 0.0, 0.0, 1.0])
+
+    @property
+    def quaternion(self):
+        return 0
+
+
+@dataclass(frozen=True)
+class Planar(_Axial):
+    """Motion in the plane whose normal is the axis.
+
+    q is (x, y, angle); v is the linear velocity in the body's own axes and the angular velocity.
+    The plane's x and y are the frame's, turned by the shortest rotation that takes z to the axis.
+    """
+
+    nq = nv = 3
+
+    def angles(self):
+        return np.array([False, False, True])
+
+    def primitives(self):
+        return [self._primitive(kinds.PLANAR, 3)]
+
+
+@dataclass(frozen=True)
+class Translation(JointType):
+    """Translation along x, y, z; q is the position."""
+
+    nq = nv = 3
+
+    def primitives(self):
+        return [Primitive(kinds.TRANSLATION, 3, 3)]
+
+
+@dataclass(frozen=True)
+class Free(JointType):
+    """Any motion; q is x, y, z and a unit quaternion x, y, z, w.
+
+    v is linear then angular velocity, in the body's own axes.
+    """
+
+    nq, nv = 7, 6
+
+    def primitives(self):
+        return [Primitive(kinds.FREE, 7, 6)]
+
+    def neutral(self):
+        return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+
+    @property
+    def quaternion(self):
+        return 3
+
+
+@dataclass(frozen=True)
+class Fixed(JointType):
+    """No motion: the body becomes part of its parent, and its frames stay."""
+
+    nq = nv = 0
+
+    def primitives(self):
+        return []
+
+
+_ALL = (
+    Revolute, Prismatic, Helical, Cylindrical, Universal,
+    Spherical, Planar, Translation, Free, Fixed,
+)  # fmt: skip
+JOINT_TYPES = {t.__name__: t for t in _ALL}
+
+
+def moves_by_velocities(joint: JointType) -> bool:
+    """Whether v is the derivative of q, coordinate by coordinate."""
+    return joint.nq == joint.nv and not isinstance(joint, Planar)
