@@ -1,7 +1,6 @@
 """Inverse kinematics of a frame by damped least squares."""
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 import delassus as dl
 
@@ -21,8 +20,10 @@ def solve(model, q, rotation, translation):
     print("iteration   error")
     for iteration in range(50):
         R, p = pose(model, q)
-        # What is missing to the pose, in the frame's own axes like the local Jacobian.
-        turn = Rotation.from_matrix(R.T @ rotation).as_rotvec()
+        # What is missing to the pose, in the frame's own axes like the local Jacobian. A rotation
+        # less its transpose is twice the axis times the sine of the angle.
+        left = R.T @ rotation
+        turn = np.array([(left - left.T)[k] for k in ((2, 1), (0, 2), (1, 0))]) / 2.0
         error = np.concatenate([R.T @ (translation - p), turn])
         norm = np.linalg.norm(error)
         print(f"{iteration:9}   {norm:.1e}")
@@ -38,7 +39,7 @@ def main():
     model = dl.robots.load("panda")
     start = np.array(READY)
     R, p = pose(model, start)
-    turn = Rotation.from_euler("z", 60, degrees=True).as_matrix()
+    turn = dl.Transform.from_rpy(rpy=(0.0, 0.0, np.pi / 3)).rotation
     q = solve(model, start, turn @ R, p + np.array([0.1, 0.3, -0.1]))
     moved = model.difference(start, q)
     print("posture:", np.round(q, 3))

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 pytest.importorskip("pinocchio")
@@ -11,17 +10,10 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("casadi")
 
 import delassus as dl
-from delassus.benchmarks import Settings, methods
-from delassus.benchmarks.ratio import Ratio
-from delassus.benchmarks.report import Table
-from delassus.benchmarks.seed_000 import (
-    conclusions,
-    convergence,
-    mechanisms,
-    operations,
-    problems,
-    ratios,
-)
+from delassus.benchmarks import BENCHMARKS, Settings
+from delassus.benchmarks.comparing import methods
+from delassus.benchmarks.reporting.checks import find_failures
+from delassus.benchmarks.seed_000 import contests, convergence, operations, problems, ratios
 from delassus.cli import main
 
 SMALL = replace(
@@ -45,15 +37,16 @@ def test_quick_run(tmp_path, monkeypatch):
     every_problem_is_timed(data["tables"])
     every_method_is_counted(data["tables"])
     iterations_converge(data["tables"])
-    assert all(bar["verdict"] in ("holds", "MISSED") for bar in data["summary"]["bars"])
+    numbers_of_the_paper_stand_beside(data["tables"])
+    assert data["summary"]["dynamics_constraintDynamics_batch"]["smallest"] > 0.0
+    assert set(data["summary"]["fastest"]["batch"]) == {p.label for p in problems.PROBLEMS}
     for plot in ("dynamics", "inverse", "convergence", "growth", "operations"):
         assert (tmp_path / f"seed-000-{plot}.png").read_bytes().startswith(b"\x89PNG")
-    assert "bars hold" in (tmp_path / "seed-000.txt").read_text()
+    assert "fastest exact method" in (tmp_path / "seed-000.txt").read_text()
 
 
 def every_problem_is_timed(tables):
-    contests = {"dynamics": "constrained_dynamics", "inverse": "delassus_inverse"}
-    for key, function in contests.items():
+    for key, function in (("dynamics", methods.DYNAMICS), ("inverse", methods.INVERSE)):
         for mode in ("batch", "single"):
             records = tables[f"{key}_{mode}"]
             assert [r["problem"] for r in records] == [p.label for p in problems.PROBLEMS]
@@ -65,8 +58,10 @@ def every_problem_is_timed(tables):
 
 def every_method_is_counted(tables):
     counted = {(r["function"], r["method"]) for r in tables["operations"]}
-    assert ("constrained_dynamics", "caba") in counted
-    assert ("constrained_dynamics", "prox-ltl") in counted
+    assert (methods.DYNAMICS, "caba") in counted
+    assert (methods.DYNAMICS, "prox-ltl") in counted
+    (ratio,) = [r for r in tables["ratios"] if r["what"] == "operations: prox-ltl / caba"]
+    assert ratio["ours"] == pytest.approx(ratio["paper"], rel=0.1)
 
 
 def iterations_converge(tables):
@@ -77,57 +72,52 @@ def iterations_converge(tables):
         assert len(record["whiskers"]) == convergence.MOST
 
 
-# --- mechanisms -----------------------------------------------------------------------------------
-
-
-def test_humanoid_with_hands_is_large():
-    for problem, tips in ((problems.FINGERTIPS, 8), (problems.LARGEST, 10)):
-        constraints = problem.constraints()
-        assert constraints.model.nv >= 80
-        assert constraints.size == 12 + tips * 3
-
-
-@pytest.mark.parametrize("levels", [1, 3])
-def test_trees_divide_in_two(levels):
-    constraints = mechanisms.binary_tree(levels)
-    assert constraints.model.n_bodies == 3 * (2**levels - 1)
-    assert constraints.size == 3 * 2 ** (levels - 1)
-
-
-def test_four_bars_have_a_loop_each():
-    constraints = mechanisms.four_bars(4)
-    assert (constraints.model.nv, constraints.size) == (12, 12)
-    J = constraints.jacobian(constraints.model.neutral())
-    assert np.abs(J).max() > 0.0
+def numbers_of_the_paper_stand_beside(tables):
+    batch = {r["problem"]: r for r in tables["dynamics_batch"]}
+    of_talos = [r for r in tables["dynamics_paper"] if r["problem"] == "talos, feet"]
+    found = {r["times"]: r["caba"] for r in of_talos}
+    assert found["ours, batch"] == batch["talos, feet"]["caba"]
+    assert found["paper"] == 5.02
+    ratio = {(r["robot"], r["what"]): r for r in tables["ratios"]}
+    talos = ratio["talos, feet", "inverse: ltl / caba-osim, batches"]
+    assert talos["paper"] == pytest.approx(6.42 / 4.21)
 
 
 # --- conclusions ----------------------------------------------------------------------------------
 
 
-def fake_tables(**times):
-    """Tables of times by problem that hold the same for all, and nothing else."""
+def findings_of(growth=(), **times):
+    """Records of times by problem that are the same for all problems."""
     records = [{"problem": p.label, **times} for p in problems.PROBLEMS]
     keys = [f"{key}_{mode}" for key in ("dynamics", "inverse") for mode in ("batch", "single")]
-    tables = {key: Table(key, "", [], records) for key in keys}
-    return tables | {"growth": Table("growth", "", [], [])}
+    return dict.fromkeys(keys, records) | {"growth": list(growth)}
 
 
-def verdicts(found):
-    return {(r.robot, r.what): r.verdict for r in found if r.bar is not None}
+TIMES = {
+    "caba": 1.0, "prox-ltl": 2.5, "pv-soft": 0.5, "constraintDynamics": 7.0, "lcaba": 3.5,
+    "caba-osim": 1.0, "computeDampedDelassusMatrixInverse": 2.0, "computeDelassusMatrix": 4.0,
+}  # fmt: skip
 
 
-def test_bars_follow_the_times():
-    times = {"caba": 1.0, "prox-ltl": 2.5, "constraintDynamics": 7.0, "lcaba": 6.0}
-    held = verdicts(ratios.find_ratios(fake_tables(**times)))
-    what = "dynamics: prox-ltl / caba, batches"
-    assert held["talos, feet", what] == held["talos, feet and hands", what] == "holds"
-    assert held[problems.LARGEST.label, what] == "MISSED"
-    mean = "dynamics: Pinocchio's constraintDynamics / caba, batches"
-    assert held["all", f"mean of {mean}"] == "MISSED"
-    assert held["all", f"least of {mean}"] == "holds"  # 7 is more than three quarters of 8
+def test_ratios_follow_the_times():
+    found = {(r.robot, r.what): r for r in ratios.find_ratios(findings_of(**TIMES))}
+    ratio = found["talos, feet", "dynamics: prox-ltl / caba, batches"]
+    assert (ratio.ours, ratio.pinocchio) == (2.5, 2.0)
+    assert ratio.paper == pytest.approx(10.2 / 5.02)
+    assert found["g1, feet", "dynamics: prox-ltl / caba, batches"].paper is None
+    assert found["g1, feet", "dynamics: Pinocchio's lcaba / caba, batches"].ours == 3.5
 
 
-def test_growth_is_judged_from_a_hundred_links_on():
+def test_conclusions_are_means_and_the_fastest_exact_methods():
+    findings = findings_of(**TIMES)
+    findings["ratios"] = ratios.RATIOS.records(findings)
+    facts = {fact.name: fact for fact in ratios.conclude(findings)}
+    assert facts["dynamics_lcaba_single"].value["geometric_mean"] == pytest.approx(3.5)
+    assert set(facts["fastest"].value["batch"].values()) == {"caba"}
+    assert "caba in 12 of 12" in facts["fastest"].line
+
+
+def test_growth_is_measured_from_a_hundred_links_on():
     record = {"family": "chain", "method": "caba", "iterations": 1}
     times = {10: 900.0, 100: 100.0, 1000: 120.0}
     records = [
@@ -135,44 +125,36 @@ def test_growth_is_judged_from_a_hundred_links_on():
         for n, t in times.items()
     ]
     records += [r | {"iterations": 3} for r in records]
-    tables = fake_tables(caba=1.0, lcaba=1.0, constraintDynamics=1.0)
-    tables["growth"] = Table("growth", "", [], records)
-    found = [r for r in ratios.find_ratios(tables) if r.robot == "chain"]
-    assert [r.ours for r in found] == pytest.approx(4 * [1.2])
-    assert {r.verdict for r in found} == {"holds"}
+    records.append(records[1] | {"method": "prox-ltl", "single_nanoseconds": 700.0})
+    found = list(ratios.find_ratios(findings_of(records, **TIMES)))
+    assert [r.ours for r in found if r.robot == "chain"] == pytest.approx(4 * [1.2])
+    (chain,) = [r for r in found if r.robot == "chain of 100 links"]
+    assert (chain.ours, chain.paper) == (7.0, 4.0)
 
 
 def test_what_is_wrong_is_a_failure():
-    tables = {
-        "dynamics_differences": Table("", "", [], [{"problem": "a", "caba": 1e-6, "lcaba": 1.0}]),
-        "inverse_differences": Table("", "", [], []),
-        "growth": Table("", "", [], [
-            {"family": "tree", "links": 9, "method": "caba", "residual": float("nan")}]),
-        "convergence": Table("", "", [], [{"method": "caba", "whiskers": [{"high": 1e-9}]}]),
-    }  # fmt: skip
-    found = conclusions.failures(tables)
-    assert len(found) == 2
-    assert found[0].startswith("a, caba: differs")
-
-
-def test_verdicts_are_what_is_concluded():
-    found = [Ratio("a", "x", 3.0, bar=2.0), Ratio("a", "y", 1.0, bar=2.0), Ratio("a", "z", 1.0)]
-    empty = Table("", "", [], [])
-    records = Table("", "", [], [{"problem": "a", "caba": 1.0, "prox-ltl": 2.0}])
-    tables = dict.fromkeys(("dynamics_differences", "inverse_differences"), empty)
-    tables |= dict.fromkeys(("growth", "convergence"), empty)
-    tables |= {"dynamics_batch": records, "dynamics_single": records}
-    summary, lines, failures = conclusions.conclude(tables, found)
-    assert (summary["missed"], failures) == (1, [])
-    assert "1 of 2 bars hold" in lines
-    assert summary["fastest"]["batch"] == {"a": "caba"}
+    findings = {
+        "dynamics_differences": [{"problem": "a", "caba": 1e-6, "lcaba": 1.0}],
+        "inverse_differences": [
+            {"problem": "a", "ltl": 1e-8, "caba-osim": 1e-8, "computeDelassusMatrix": 1e-8}
+        ],
+        "growth": [{"family": "tree", "links": 9, "method": "caba", "residual": float("nan")}],
+        "convergence": [{"method": "caba", "highs": [1e-9]}],
+    }
+    limits = [limit for part in BENCHMARKS["seed-000"].parts for limit in part.limits]
+    assert find_failures(limits, findings) == [
+        "a, caba: differs by 1.0e-06",
+        "a, ltl: the inverse differs by 1.0e-08",
+        "tree of 9, caba: the residual is no number",
+    ]
+    assert contests.inverse_limit("caba-osim", {"computeDelassusMatrix": 1e-8}) == 1e-7
 
 
 def test_counts_are_those_of_the_library():
     constraints = problems.QUADRUPED.constraints()
-    found = operations.count(problems.QUADRUPED, "constrained_dynamics", "caba")
+    findings = operations.measure(problems.QUADRUPED, methods.DYNAMICS, "caba", SMALL)
     expected = dl.operation_count(
         dl.constrained_dynamics, constraints.model, constraints=constraints, method="caba",
         tolerance=0.0, max_iterations=3, outputs=("acceleration", "multipliers"),
     )  # fmt: skip
-    assert found["total"] == expected.total
+    assert findings["operations"][0]["total"] == expected.total

@@ -10,13 +10,13 @@ pytest.importorskip("pinocchio")
 pytest.importorskip("matplotlib")
 pytest.importorskip("casadi")
 
-import delassus as dl
-from delassus.benchmarks import Settings
-from delassus.benchmarks.algorithms import peer_timers, result_array
-from delassus.benchmarks.pinocchio_peer import load_pair
-from delassus.benchmarks.seed_004 import conclusions, ratios, rows
+from delassus.benchmarks import BENCHMARKS, Settings
+from delassus.benchmarks.comparing.algorithms import peer_timers, result_array
+from delassus.benchmarks.measuring.states import States, largest_difference
+from delassus.benchmarks.peers.pinocchio import load_pair
+from delassus.benchmarks.reporting.checks import find_failures
+from delassus.benchmarks.seed_004 import rows
 from delassus.benchmarks.seed_004.finite_differences import FORWARD_STEP, FiniteDifferences
-from delassus.benchmarks.states import States, largest_difference
 from delassus.cli import main
 
 SMALL = replace(Settings.quick(), states=64, repeats=2, turn_seconds=1e-4, difference_states=4)
@@ -30,10 +30,11 @@ def test_quick_run(tmp_path, monkeypatch):
     every_row_is_timed(data)
     results_are_right(data)
     ratios_are_those_of_the_times(data)
-    every_bar_is_judged(data)
+    assert set(data["summary"]) == {
+        "batch", "batch_against_bare_loop", "single", "largest_difference",
+    }  # fmt: skip
     assert (tmp_path / "seed-004-times.png").read_bytes().startswith(b"\x89PNG")
-    text = (tmp_path / "seed-004.txt").read_text()
-    assert "bars hold" in text
+    assert "geometric mean" in (tmp_path / "seed-004.txt").read_text()
 
 
 def every_row_is_timed(data):
@@ -72,40 +73,24 @@ def ratios_are_those_of_the_times(data):
     assert counted == data["tables"]["operations"][1]["ratio"] > 1.0
 
 
-def every_bar_is_judged(data):
-    bars = data["summary"]["bars"]
-    assert len(bars) == 10
-    assert all(bar["verdict"] in ("holds", "MISSED") for bar in bars)
-    assert data["summary"]["missed"] == sum(bar["verdict"] == "MISSED" for bar in bars)
-
-
-def test_bars_have_a_side():
-    floor = ratios.Ratio("robot", "what", 2.0, bar=3.0)
-    assert str(floor) == "MISSED: robot, what: 2.00, at least 3.00 is asked"
-    ceiling = ratios.Ratio("robot", "what", 2.0, bar=3.0, is_ceiling=True)
-    assert ceiling.record() | {"verdict": "holds", "sense": "at most"} == ceiling.record()
-    assert ratios.Ratio("robot", "what", 2.0).verdict is None
-    assert ratios.Ratio("robot", "what", float("nan"), bar=3.0).verdict != "holds"
-
-
 def test_what_is_wrong_is_a_failure():
     right = {"robot": "a", "row": "b", "difference": 1e-12}
-    wrong = [
-        right | {"difference": 1e-6},
-        right | {"difference": float("nan")},
-        right | {"central_difference": 1e-3},
-        right | {"rest": 1e-300},
-    ]
-    assert conclusions._failures([right], []) == []
-    assert len(conclusions._failures(wrong[:2], wrong[2:])) == 4
+    wrong = [right | {"difference": 1e-6}, right | {"difference": float("nan")}]
+    inaccurate = [right | {"central_difference": 1e-3}, right | {"rest": 1e-300}]
+    (part,) = BENCHMARKS["seed-004"].parts
+    assert find_failures(part.limits, {"times": [right], "accuracy": []}) == []
+    found = find_failures(part.limits, {"times": wrong, "accuracy": inaccurate})
+    assert found[0] == "a, b: differs from Pinocchio by 1.0e-06"
+    assert found[-1] == "a, b: depends on v at rest by 1.0e-300"
+    assert len(found) == 4
 
 
 @pytest.mark.parametrize("dynamics", [rows.INVERSE, rows.FORWARD])
 def test_all_ways_of_pinocchio_and_finite_differences_agree(dynamics):
     model, peer = load_pair("hyq")
     states = States.random(model, 5, 0)
-    found = getattr(dl, dynamics.derivatives.name)(model, states.q, states.v, states.x)
-    differences = FiniteDifferences(dynamics.function, model, states, FORWARD_STEP)()
+    found = dynamics.derivatives.function(model, states.q, states.v, states.x)
+    differences = FiniteDifferences(dynamics.algorithm, model, states, FORWARD_STEP)()
     assert largest_difference(differences, found) < 1e-4
     outs = []
     theirs = states.for_peer(peer)

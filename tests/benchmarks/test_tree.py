@@ -9,12 +9,23 @@ pytest.importorskip("pinocchio")
 pytest.importorskip("matplotlib")
 
 from delassus.benchmarks import BENCHMARKS, Settings
-from delassus.benchmarks.tree import comparison, conclusions, startup
+from delassus.benchmarks.tree import comparison, startup
 from delassus.cli import main
 
+SMALL = replace(
+    Settings.quick(),
+    states=64,
+    repeats=2,
+    turn_seconds=1e-4,
+    chain_states=8,
+    memory_states=20_000,
+)
 
-def test_quick_run(tmp_path):
+
+def test_quick_run(tmp_path, monkeypatch):
     """One test, since the run takes long and parallel workers share no fixture."""
+    monkeypatch.setattr(Settings, "quick", lambda: SMALL)
+    monkeypatch.setattr(startup, "_TRIES", 1)
     assert main(["bench", "tree", "--quick", "--output", str(tmp_path)]) == 0
     data = json.loads((tmp_path / "tree.json").read_text())
     every_robot_and_algorithm_is_compared(data)
@@ -57,7 +68,7 @@ def beginning_is_measured(data):
 
 
 def machine_and_settings_are_told(data):
-    assert data["settings"]["states"] == 1024
+    assert data["settings"]["states"] == SMALL.states
     assert data["machine"]["processor"]
     assert {"delassus", "numba", "pin"} <= set(data["machine"]["versions"])
 
@@ -65,21 +76,15 @@ def machine_and_settings_are_told(data):
 def test_wrong_results_fail_loudly(tmp_path, monkeypatch, capsys):
     small = replace(Settings.quick(), states=8, repeats=1, turn_seconds=1e-6, chain_lengths=(10,))
     monkeypatch.setattr(Settings, "quick", lambda: small)
-    monkeypatch.setattr(conclusions, "LARGEST_DIFFERENCE", 0.0)
     monkeypatch.setattr(startup, "_run", lambda script, *_: "[1, 1]" if "json" in script else "1")
+    tree = BENCHMARKS["tree"]
+    strict = [
+        replace(part, limits=[replace(limit, most=0.0) for limit in part.limits])
+        for part in tree.parts
+    ]
+    monkeypatch.setitem(BENCHMARKS, "tree", replace(tree, parts=strict))
     assert main(["bench", "tree", "--quick", "--json-only", "--output", str(tmp_path)]) == 1
     captured = capsys.readouterr()
     assert "FAILED: panda, inverse dynamics: differs from Pinocchio" in captured.err
     assert json.loads(captured.out)["failures"]
     assert [path.name for path in tmp_path.iterdir()] == ["tree.json"]
-
-
-def test_no_benchmark_without_compilation(monkeypatch, capsys):
-    monkeypatch.setattr("delassus.benchmarks.runner.is_compiled", lambda: False)
-    assert main(["bench"]) == 2
-    assert "DELASSUS_COMPILE=0" in capsys.readouterr().err
-
-
-def test_defaults_are_those_of_a_full_run():
-    assert Settings().states == 4096
-    assert list(BENCHMARKS) == ["tree", "seed-000", "seed-003", "seed-004"]

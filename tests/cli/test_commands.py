@@ -7,6 +7,7 @@ import pytest
 
 import delassus as dl
 from delassus.cli import main
+from delassus.compile.native import cache
 
 PENDULUM = """
 <robot name="pendulum">
@@ -113,7 +114,7 @@ def test_warmup_compiles_and_tells_where(capsys):
     assert main(["warmup", "normalize", "--jobs", "1"]) == 0
     text = capsys.readouterr().out
     assert text.startswith("1 kernel ready in ")
-    assert str(dl.compile.cache.folder()) in text
+    assert str(cache.folder()) in text
 
 
 def test_warmup_shares_the_work_between_processes(capsys):

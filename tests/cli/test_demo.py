@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from delassus.benchmarks import demo, pinocchio_peer
-from delassus.benchmarks.settings import Settings
+from delassus.benchmarks import demo
+from delassus.benchmarks.measuring.settings import Settings
 from delassus.cli import main
 from delassus.errors import MissingDependencyError
 
@@ -40,9 +40,3 @@ def test_demo_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setattr(demo, "pinocchio", missing)
     assert main(["demo"]) == 2
     assert "pip install 'delassus[bench]'" in capsys.readouterr().err
-
-
-def test_missing_pinocchio_is_noticed(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pinocchio", None)
-    with pytest.raises(MissingDependencyError, match=r"delassus\[bench\]"):
-        pinocchio_peer.pinocchio()

@@ -9,8 +9,8 @@ from trees import random_states, relative
 
 pytest.importorskip("pinocchio")
 
-from delassus.benchmarks.pinocchio_constraints import ConstrainedPeer, proximal_settings
-from delassus.benchmarks.pinocchio_peer import PinocchioPeer, load_pair
+from delassus.benchmarks.peers.constraints import ConstrainedPeer, proximal_settings
+from delassus.benchmarks.peers.pinocchio import PinocchioPeer, load_pair
 
 TOLERANCE = 1e-9
 SIMPLE = [

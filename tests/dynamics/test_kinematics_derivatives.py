@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import delassus as dl
-from delassus.benchmarks.pinocchio_peer import load_pair
+from delassus.benchmarks.peers.pinocchio import load_pair
 from delassus.dynamics.derivatives.kinematics import (
     frame_acceleration_derivatives,
     frame_velocity_derivatives,

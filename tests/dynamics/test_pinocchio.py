@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import delassus as dl
-from delassus.benchmarks.pinocchio_peer import PinocchioPeer
+from delassus.benchmarks.peers.pinocchio import PinocchioPeer
 from trees import random_states, relative
 
 pin = pytest.importorskip("pinocchio")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import delassus as dl
-from delassus.benchmarks.pinocchio_peer import load_pair
+from delassus.benchmarks.peers.pinocchio import load_pair
 from delassus.compile import FLOAT64
 from delassus.dynamics.derivatives.regressor import (
     inertial_parameters,

@@ -1,35 +1,24 @@
-"""Benchmarks against other libraries: tables for people, JSON for programs, from the same run."""
+"""Benchmarks against Pinocchio: tables and plots for people, JSON for programs, from one run.
+
+| folder | what it holds |
+| --- | --- |
+| `peers/` | Pinocchio with our robots, states and constraints |
+| `measuring/` | settings, random states, timers, jobs |
+| `reporting/` | tables, ratios, checks, conclusions, plots, files |
+| `comparing/` | algorithms, methods and problems that several benchmarks share |
+| `tree/`, `seed_000/`, `seed_003/`, `seed_004/` | a benchmark each, declared for `runner.py` |
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from .report import Result
-from .seed_000 import run as run_seed_000
-from .seed_003 import run as run_seed_003
-from .seed_004 import run as run_seed_004
-from .settings import Settings
-from .tree import run as run_tree
+from .measuring.settings import Settings
+from .reporting.result import Result
+from .runner import Benchmark
+from .seed_000 import SEED_000
+from .seed_003 import SEED_003
+from .seed_004 import SEED_004
+from .tree import TREE
 
 __all__ = ["BENCHMARKS", "Benchmark", "Result", "Settings"]
 
-
-@dataclass(frozen=True)
-class Benchmark:
-    """A benchmark that can be run by its name."""
-
-    name: str
-    description: str
-    run: Callable[[Settings], Result]
-
-
-BENCHMARKS = {
-    benchmark.name: benchmark
-    for benchmark in (
-        Benchmark("tree", "tree dynamics of real robots against Pinocchio", run_tree),
-        Benchmark("seed-000", "constrained dynamics by all methods", run_seed_000),
-        Benchmark("seed-003", "constrained dynamics against Pinocchio", run_seed_003),
-        Benchmark("seed-004", "derivatives of dynamics against Pinocchio", run_seed_004),
-    )
-}
+BENCHMARKS = {benchmark.name: benchmark for benchmark in (TREE, SEED_000, SEED_003, SEED_004)}

@@ -1,4 +1,4 @@
-"""A first look: real robots, their dynamics, and both beside Pinocchio."""
+"""A first look: the dynamics of real robots, and its time, beside Pinocchio's."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from importlib.metadata import version
 
 import numpy as np
 
-import delassus
-
-from ..model.model import Model
-from .algorithms import FORWARD_DYNAMICS, INVERSE_DYNAMICS
-from .machine import processor
-from .pinocchio_peer import PinocchioPeer, load_pair, pinocchio
-from .progress import Job, run_jobs
-from .report import Column, Table
-from .settings import Settings
-from .tree.comparison import compare
+from .. import Model, gravity_forces, kinetic_energy
+from .comparing.algorithms import FORWARD_DYNAMICS, INVERSE_DYNAMICS
+from .comparing.tree_dynamics import compare
+from .measuring.jobs import Job, run_jobs
+from .measuring.machine import processor
+from .measuring.settings import Settings
+from .peers.packages import pinocchio
+from .peers.pinocchio import PinocchioPeer, load_pair
+from .reporting.tables import Column, Table
 
 ROBOTS = ("panda", "hyq", "g1", "talos", "tiago")
 _SETTINGS = Settings(states=1024, repeats=7, match_seconds=0.3)
@@ -58,8 +57,8 @@ def _evaluate(name: str, model: Model, peer: PinocchioPeer) -> dict[str, object]
         "joints": len(model.joints),
         "nv": model.nv,
         "mass": model.mass,
-        "gravity": float(np.linalg.norm(delassus.gravity_forces(model, q))),
-        "energy": float(delassus.kinetic_energy(model, q, v)),
+        "gravity": float(np.linalg.norm(gravity_forces(model, q))),
+        "energy": float(kinetic_energy(model, q, v)),
         "difference": 0.0,
     }
     for key, algorithm in _ALGORITHMS.items():

@@ -24,7 +24,11 @@ def add_to(commands) -> None:
         "--output", type=Path, default=Path("bench-results"), metavar="DIR",
         help="folder for the results (default: %(default)s)",
     )  # fmt: skip
-    parser.add_argument("--quick", action="store_true", help="few states and repeats: only a test")
+    parser.add_argument(
+        "--quick", action="store_true",
+        help="few states and repeats, so that times are rough; as long as kernels are not compiled "
+        "yet, most of the time goes into compiling them",
+    )  # fmt: skip
     parser.add_argument(
         "--count", action="store_true", help="count operations too where a benchmark can"
     )
@@ -47,6 +51,9 @@ def run(options: argparse.Namespace) -> int:
             known = ", ".join(BENCHMARKS)
             raise UnknownNameError(f"no benchmark is called {name!r}; there are: {known}")
     _check_output(options.output)
+    if options.quick:
+        # Only JSON goes to the output that a program may read.
+        print(_quick_note(), file=sys.stderr if options.json_only else sys.stdout, flush=True)
     settings = Settings.quick() if options.quick else Settings()
     settings = replace(settings, count_operations=options.count)
     failures = []
@@ -62,6 +69,21 @@ def run(options: argparse.Namespace) -> int:
     for failure in failures:
         print(f"delassus: FAILED: {failure}", file=sys.stderr)
     return 1 if failures else 0
+
+
+def _quick_note() -> str:
+    """A line on what a quick run spends its time on."""
+    from ..benchmarks.measuring.machine import compiled_kernels
+    from ..compile import is_compiled
+
+    note = "quick run: few states and repeats, so that times are rough"
+    if not is_compiled():
+        return note
+    compiled, known, folder = compiled_kernels()
+    return (
+        f"{note}; most of its time is compiling where kernels are not compiled yet: "
+        f"{compiled} of {known} are, kept in {folder}"
+    )
 
 
 def _check_output(folder: Path) -> None:

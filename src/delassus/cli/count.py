@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     """Print a table of counts."""
     import delassus
 
-    from ..benchmarks.report import Column, Table
+    from ..benchmarks.reporting.tables import Column, Table
 
     model, _ = find_model(options.model, options.floating_base)
     contacts = [delassus.Weld(frame) for frame in options.weld]
@@ -84,7 +84,7 @@ def _count_algorithms(model) -> Iterator[dict[str, object]]:
 
 def _count_methods(constraints, wanted: list[str], iterations: int) -> Iterator[dict]:
     """Methods for constraints: of dynamics, then of the Delassus matrix and its inverse."""
-    from ..benchmarks.methods import all_methods, count_method
+    from ..benchmarks.comparing.methods import all_methods, count_method
 
     known = [method for _, method in all_methods()]
     for method in wanted:

@@ -178,8 +178,8 @@ def test_linkage_in_a_plane():
 @pytest.mark.parametrize("name", ["solo12", "talos"])
 def test_pinocchio(name):
     pinocchio = pytest.importorskip("pinocchio")
-    from delassus.benchmarks.pinocchio_constraints import ConstrainedPeer, proximal_settings
-    from delassus.benchmarks.pinocchio_peer import load_pair
+    from delassus.benchmarks.peers.constraints import ConstrainedPeer, proximal_settings
+    from delassus.benchmarks.peers.pinocchio import load_pair
 
     model, peer = load_pair(name)
     kind, frames = CONTACTS[name]

@@ -18,7 +18,7 @@ from constrained.mechanisms import (
     standing,
     standing_cassie,
 )
-from delassus.benchmarks.seed_000.mechanisms import binary_tree, four_bars, hanging_chain
+from delassus.benchmarks.comparing.mechanisms import binary_tree, four_bars, hanging_chain
 from delassus.constrained.recursion.plan import ArticulatedArrays
 from trees import random_states, random_tree, relative
 

@@ -5,37 +5,26 @@ Constrained Articulated Body Dynamics Algorithms, 2024, Sec. VIII: Tables II and
 
 from __future__ import annotations
 
-from ..machine import describe
-from ..report import Result
-from ..runner import check_possible, run_parts
-from ..settings import Settings
-from . import convergence, growth, operations, plots, ratios
-from .conclusions import conclude
-from .contests import DYNAMICS_CONTEST, INVERSE_CONTEST
+from ..runner import Benchmark
+from . import contests, convergence, growth, operations, ratios
 
-__all__ = ["run"]
+__all__ = ["SEED_000"]
 
-
-def run(settings: Settings | None = None) -> Result:
-    """Measure all methods for constraints on this machine, and count operations if asked to."""
-    check_possible()
-    settings = Settings() if settings is None else settings
-    machine = describe()  # before the benchmark adds its own load
-    parts = [DYNAMICS_CONTEST, INVERSE_CONTEST, convergence, growth]
-    if settings.count_operations:
-        parts.append(operations)
-    tables = run_parts(parts, settings, "seed-000")
-    found = ratios.find_ratios(tables)
-    tables["ratios"] = ratios.table(found)
-    summary, conclusions, failures = conclude(tables, found)
-    return Result(
-        name="seed-000",
-        title="Constrained dynamics by all methods (Sathya and Carpentier 2024)",
-        settings=settings,
-        tables=list(tables.values()),
-        summary=summary,
-        conclusions=conclusions,
-        plots=plots.all_plots(tables),
-        failures=failures,
-        machine=machine,
-    )
+SEED_000 = Benchmark(
+    name="seed-000",
+    description="constrained dynamics by all methods",
+    title="Constrained dynamics by all methods (Sathya and Carpentier 2024)",
+    parts=(
+        contests.DYNAMICS_PART,
+        contests.INVERSE_PART,
+        convergence.PART,
+        growth.PART,
+        operations.PART,
+    ),
+    derived=(
+        contests.DYNAMICS_CONTEST.beside_paper("Table II"),
+        contests.INVERSE_CONTEST.beside_paper("Table III"),
+        ratios.RATIOS,
+    ),
+    conclusions=(ratios.conclude, convergence.conclude),
+)

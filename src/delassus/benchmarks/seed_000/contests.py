@@ -1,102 +1,69 @@
-"""Times of all methods and of Pinocchio's functions for the same, one state and batches."""
+"""All our methods against each other and Pinocchio's functions: one state, and batches."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from timeit import Timer
+from functools import partial
 
 import numpy as np
 
-import delassus
+from ... import Constraints, DelassusError, constrained_dynamics, delassus_inverse, mass_matrix
+from ..comparing.methods import evaluate, methods, own_timer, peer_timer, proximal_methods
+from ..comparing.problems import DAMPING, ITERATIONS, PROXIMAL, Problem
+from ..measuring.settings import Settings
+from ..measuring.states import States, largest_difference
+from ..measuring.timing import MICROSECONDS, best_times, processor_clock
+from ..peers.constraints import PeerCall, dynamics_calls, inverse_calls
+from ..peers.pinocchio import PinocchioPeer
+from ..reporting.checks import LARGEST_DIFFERENCE, Limit
+from ..reporting.tables import Findings, Record, Table, named, numbers
+from ..runner import Derived, Part
+from . import plots
+from .problems import PAPER, PROBLEMS
 
-from ...constrained.rows.constraints import Constraints
-from ...errors import DelassusError
-from .. import methods
-from ..pinocchio_constraints import ConstrainedPeer, proximal_settings
-from ..pinocchio_peer import PinocchioPeer, pinocchio
-from ..progress import Job
-from ..report import Column, Table
-from ..settings import Settings
-from ..states import States, largest_difference
-from ..timing import best_times, processor_clock
-from .problems import DAMPING, PROBLEMS, Problem, ordered_peer
-
-ITERATIONS = 3
 BATCH, SINGLE, DIFFERENCES = "batch", "single", "differences"
-_LOOP_STATES = 512  # in a loop over Pinocchio's calls: its time a state does not depend on it
-_MICROSECONDS = 1e6
-_Scope = dict[str, object]
-_Results = Mapping[str, np.ndarray]
+_LOOP_STATES = 512  # in a loop over Pinocchio's calls; its time per state does not depend on it
+_Arrays = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Contest:
-    """A function of ours, its call, and calls of Pinocchio's by name, with what they need.
+    """All methods of one of our functions against each other and against Pinocchio's functions.
 
-    `differences` tells how far results are from what `reference` names: of ours, and Pinocchio's.
+    `value` takes the array that is compared from a result of ours, and `differences` tells how far
+    the arrays of all contestants are from those of the `reference`. `one_state` picks the state for
+    calls on one state.
     """
 
     key: str
     title: str
-    function: str
-    inputs: tuple[str, ...]
-    arguments: str
+    function: Callable
+    options: Mapping[str, object]
+    value: Callable
+    one_state: Callable[[Constraints, Sequence[str], States], States]
+    peers: Sequence[str]
+    calls: Callable[[PinocchioPeer, Constraints], Mapping[str, PeerCall]]
     reference: str
-    differences: Callable[[Constraints, States, _Results, _Results], dict[str, float]]
-    peers: Callable[[PinocchioPeer, Constraints], Mapping[str, tuple[str, _Scope]]]
+    differences: Callable[[Constraints, PinocchioPeer, States, _Arrays, _Arrays], Record]
     note: str
 
-    def jobs(self, settings: Settings) -> list[Job]:
-        """A job for each problem."""
-        return [
-            Job(f"{self.key}, {p.label}", lambda p=p: self.compare(p, settings)) for p in PROBLEMS
-        ]
-
-    def compare(self, problem: Problem, settings: Settings) -> dict[str, object]:
-        """Microseconds a state of all contestants, alone and in batches, and their differences."""
+    def measure(self, problem: Problem, settings: Settings) -> Findings:
+        """One record per table: times in batches, times for one state, and differences."""
         constraints, peer = problem.pair()
         states = States.random(constraints.model, settings.states, settings.seed)
         names = self.able(constraints, states.first())
-        shape = self.result_shape(constraints)
-        times = {}
-        for mode, own in ((SINGLE, self.hardest(names, constraints, states)), (BATCH, states)):
-            looped = own.first(_LOOP_STATES) if mode == BATCH else own
-            calls = self.peers(peer, constraints)
-            out = {name: np.zeros((*_lead(looped), *shape)) for name in calls}
-            timers = {name: self.own_timer(name, constraints, own) for name in names}
-            timers |= self.peer_timers(calls, looped.for_peer(peer), out)
-            counts = {name: own.q.size if name in names else looped.q.size for name in timers}
-            times[mode] = {
-                name: _MICROSECONDS * seconds * constraints.model.nq / counts[name]
-                for name, seconds in best_times(timers, settings).items()
-            }
-        found = {name: self.evaluate(name, constraints, looped) for name in names}
-        theirs = {name: self.in_our_order(peer, x) for name, x in out.items()}
-        return {
-            "problem": problem.label, "nv": constraints.model.nv, "rows": constraints.size,
-            **times, DIFFERENCES: self.differences(constraints, looped, found, theirs),
-        }  # fmt: skip
-
-    def hardest(self, names: list[str], constraints: Constraints, states: States) -> States:
-        """A state that takes as many iterations as are allowed, if it is about iterations."""
-        if self.function != methods.DYNAMICS:
-            return states.first()
-        some = states.first(_LOOP_STATES)
-        counts = [
-            delassus.constrained_dynamics(
-                constraints.model, some.q, some.v, some.x, constraints, method=name,
-                damping=DAMPING, tolerance=0.0, max_iterations=ITERATIONS,
-            ).iterations
-            for name in methods.proximal_methods()
-            if name in names
-        ]  # fmt: skip
-        return some.at(int(np.argmax(np.min(counts, axis=0))))
+        one = self.one_state(constraints, names, states)
+        single, _ = self.race(names, constraints, peer, one, settings)
+        batch, differences = self.race(names, constraints, peer, states, settings)
+        found = {BATCH: batch, SINGLE: single, DIFFERENCES: differences}
+        what = {"problem": problem.label, "nv": constraints.model.nv, "rows": constraints.size}
+        return {f"{self.key}_{mode}": [what | record] for mode, record in found.items()}
 
     def able(self, constraints: Constraints, state: States) -> list[str]:
-        """The methods that take a problem."""
+        """The methods that can solve a problem; the others raise an error."""
         names = []
-        for name in methods.methods(self.function):
+        for name in methods(self.function.__name__):
             try:
                 self.evaluate(name, constraints, state)
             except DelassusError:
@@ -105,89 +72,131 @@ class Contest:
         return names
 
     def evaluate(self, method: str, constraints: Constraints, states: States) -> np.ndarray:
-        """What a method of ours finds."""
-        scope = self.scope(method, constraints, states)
-        result = eval(self.call(method), scope)
-        return result.acceleration if self.function == methods.DYNAMICS else result
+        """The array that a method of ours finds."""
+        found = evaluate(self.function, constraints, states, method=method, **self.options)
+        return self.value(found)
 
-    def call(self, method: str, more: str = "") -> str:
-        """The call of one of our methods, as source text."""
-        return f"function(model, {self.arguments}, method={method!r}{more})"
+    def race(
+        self,
+        names: Sequence[str],
+        constraints: Constraints,
+        peer: PinocchioPeer,
+        states: States,
+        settings: Settings,
+    ) -> tuple[dict[str, float], Record]:
+        """Microseconds per state of all contestants; for a batch also their differences."""
+        looped = states.first(_LOOP_STATES) if states.is_batch else states
+        ours = {name: self.evaluate(name, constraints, looped) for name in names}
+        calls = self.calls(peer, constraints)
+        theirs = {name: np.zeros(ours[names[0]].shape) for name in calls}
+        timers = {
+            name: own_timer(self.function, constraints, states, method=name, **self.options)
+            for name in names
+        }
+        timers |= {
+            name: peer_timer(call, looped.for_peer(peer), theirs[name])
+            for name, call in calls.items()
+        }
+        times = best_times(timers, settings, processor_clock())
+        microseconds = {
+            name: MICROSECONDS * seconds / (looped if name in calls else states).count
+            for name, seconds in times.items()
+        }
+        if not states.is_batch:
+            return microseconds, {}
+        return microseconds, self.differences(constraints, peer, looped, ours, theirs)
 
-    def scope(self, method: str, constraints: Constraints, states: States) -> _Scope:
-        """What the call refers to."""
-        return {
-            "function": getattr(delassus, self.function),
-            "model": constraints.model, "constraints": constraints, "damping": DAMPING,
-            **vars(states),
-        }  # fmt: skip
-
-    def own_timer(self, method: str, constraints: Constraints, states: States) -> Timer:
-        """A call of ours on one state, or on a batch by one thread into arrays that are there."""
-        scope, more = self.scope(method, constraints, states), ""
-        if states.q.ndim > 1:
-            scope["out"], more = eval(self.call(method), scope), ", threads=1, out=out"
-        return Timer(self.call(method, more), timer=processor_clock(), globals=scope)
-
-    def peer_timers(
-        self, calls: Mapping[str, tuple[str, _Scope]], states: States, out: _Results
-    ) -> dict[str, Timer]:
-        """Pinocchio on one state, or state by state; results are copied to `out`."""
-        timers = {}
-        for name, (call, scope) in calls.items():
-            arrays = {"out": out[name], **vars(states)}
-            arrays = {key: arrays[key] for key in ("out", *self.inputs)}
-            loop = ""
-            if states.q.ndim > 1:
-                places = ", ".join(f"all_{key}" for key in arrays)
-                loop = f"for {', '.join(arrays)} in zip({places}): "
-                arrays = {f"all_{key}": array for key, array in arrays.items()}
-            statement = f"{loop}out[:] = {call}"
-            timers[name] = Timer(statement, timer=processor_clock(), globals=scope | arrays)
-        return timers
-
-    def result_shape(self, constraints: Constraints) -> tuple[int, ...]:
-        """The shape of a result for one state."""
-        if self.function == methods.DYNAMICS:
-            return (constraints.model.nv,)
-        return (constraints.size, constraints.size)
-
-    def in_our_order(self, peer: PinocchioPeer, results: np.ndarray) -> np.ndarray:
-        """Results of Pinocchio's as ours: rows of constraints have the same order in both."""
-        return peer.from_velocity(results) if self.function == methods.DYNAMICS else results
-
-    def tables(self, records: Sequence[dict[str, object]]) -> list[Table]:
-        """A row a problem: batches, one state, differences."""
+    def tables(self) -> list[Table]:
+        """Tables of batches, of one state and of differences, with one row per problem."""
         titles = {
             BATCH: f"{self.title}: microseconds a state in batches, one core",
             SINGLE: f"{self.title}: microseconds for one state, from Python",
             DIFFERENCES: f"{self.title}: largest difference to {self.reference}, relative",
         }
-        notes = {BATCH: self.note}
-        made = []
-        for mode, title in titles.items():
-            names = dict.fromkeys(name for record in records for name in record[mode])
-            columns = [Column("problem"), Column("nv"), Column("rows")]
-            form = ".0e" if mode == DIFFERENCES else ".2f"
-            columns += [Column(name, name, form) for name in names]
-            rows = [{**record, **record[mode]} for record in records]
-            made.append(Table(f"{self.key}_{mode}", title, columns, rows, notes.get(mode, "")))
-        return made
+        names = [*methods(self.function.__name__), *self.peers]
+        return [
+            Table(
+                f"{self.key}_{mode}",
+                title,
+                [
+                    *named("problem", "nv", "rows"),
+                    *numbers(".0e" if mode == DIFFERENCES else ".2f", **{n: n for n in names}),
+                ],
+                note=self.note if mode == BATCH else "",
+            )
+            for mode, title in titles.items()
+        ]
+
+    def part(self, limits: Sequence[Limit]) -> Part:
+        """The contest as a part of the benchmark."""
+        return Part(
+            self.key,
+            cases=lambda _: [(problem,) for problem in PROBLEMS],
+            measure=self.measure,
+            tables=self.tables(),
+            limits=limits,
+            plots={self.key: partial(plots.times, self.title, self.key)},
+        )
+
+    def beside_paper(self, table: str) -> Derived:
+        """A table of our times beside those of a table of the paper."""
+        names = next(iter(PAPER[self.key].values()))
+        layout = Table(
+            f"{self.key}_paper",
+            f"{self.title}: microseconds a state, ours and the paper's ({table})",
+            [*named("problem", "times"), *numbers(".2f", **{name: name for name in names})],
+            note="paper: Sathya and Carpentier 2024, from C++ on a Core i9-13950HX. Its arm is a\n"
+            "KUKA iiwa, its humanoid with hands an Atlas with two Shadow Hands.",
+        )
+        return Derived(layout, self._beside_paper)
+
+    def _beside_paper(self, findings: Findings) -> list[Record]:
+        """Three records per problem: our batch, our one state, and the paper."""
+        sources = {
+            "ours, batch": _by_problem(findings[f"{self.key}_{BATCH}"]),
+            "ours, one state": _by_problem(findings[f"{self.key}_{SINGLE}"]),
+            "paper": PAPER[self.key],
+        }
+        return [
+            {name: found[problem].get(name) for name in paper}
+            | {"problem": problem, "times": label}
+            for problem, paper in PAPER[self.key].items()
+            for label, found in sources.items()
+        ]
+
+
+def _by_problem(records: Sequence[Record]) -> dict[str, Record]:
+    return {record["problem"]: record for record in records}
+
+
+def _hardest(constraints: Constraints, names: Sequence[str], states: States) -> States:
+    """A state for which all proximal methods need all iterations that they are allowed."""
+    some = states.first(_LOOP_STATES)
+    counts = [
+        evaluate(constrained_dynamics, constraints, some, method=name, **PROXIMAL).iterations
+        for name in proximal_methods()
+        if name in names
+    ]
+    return some.at(int(np.argmax(np.min(counts, axis=0))))
 
 
 def _from_pinocchio(
-    constraints: Constraints, states: States, ours: _Results, theirs: _Results
-) -> dict[str, float]:
-    """Differences to Pinocchio's constrained dynamics, which does the same iterations."""
+    constraints: Constraints, peer: PinocchioPeer, states: States, ours: _Arrays, theirs: _Arrays
+) -> Record:
+    """Differences to `constraintDynamics`, which does the same number of iterations."""
+    theirs = {name: peer.from_velocity(x) for name, x in theirs.items()}
     expected = theirs["constraintDynamics"]
     return {name: largest_difference(x, expected) for name, x in {**ours, **theirs}.items()}
 
 
 def _from_dense(
-    constraints: Constraints, states: States, ours: _Results, theirs: _Results
-) -> dict[str, float]:
-    """Differences to a dense inverse: of Pinocchio's, whose rows have other axes, eigenvalues'."""
-    J, M = constraints.jacobian(states.q), delassus.mass_matrix(constraints.model, states.q)
+    constraints: Constraints, peer: PinocchioPeer, states: States, ours: _Arrays, theirs: _Arrays
+) -> Record:
+    """Differences to a dense inverse.
+
+    Pinocchio's rows have other axes than ours, so that its eigenvalues are compared.
+    """
+    J, M = constraints.jacobian(states.q), mass_matrix(constraints.model, states.q)
     G = J @ np.linalg.solve(M, J.swapaxes(-1, -2))
     expected = np.linalg.inv(G + DAMPING * np.eye(constraints.size))
     values = np.linalg.eigvalsh(expected)
@@ -196,52 +205,17 @@ def _from_dense(
     }
 
 
-def _lead(states: States) -> tuple[int, ...]:
-    return states.q.shape[:-1]
-
-
-def dynamics_peers(
-    peer: PinocchioPeer, constraints: Constraints, iterations: int = ITERATIONS
-) -> dict[str, tuple[str, _Scope]]:
-    """The sparse factorisation, and the recursion that takes loops too."""
-    module = pinocchio()
-    call = "function(model, data, q, v, x, constraints, constraint_data, settings)"
-    shared = {"settings": proximal_settings(DAMPING, iterations)}
-    return {
-        "constraintDynamics": (call, _peer_scope(
-            module.constraintDynamics, ConstrainedPeer(peer, constraints)) | shared),
-        "lcaba": (call, _peer_scope(module.lcaba, ordered_peer(peer, constraints)) | shared),
-    }  # fmt: skip
-
-
-def inverse_peers(peer: PinocchioPeer, constraints: Constraints) -> dict[str, tuple[str, _Scope]]:
-    """The function for it, and that for the matrix with springs, of which it is made."""
-    module = pinocchio()
-    matrix = "function(model, data, q, constraints, constraint_data, {})"
-    own = ConstrainedPeer(peer, constraints)
-    springs = _peer_scope(module.computeDelassusMatrix, own)
-    springs |= {"one": np.eye(constraints.size), "stiffness": 1.0 / DAMPING}
-    return {
-        "computeDampedDelassusMatrixInverse": (matrix.format("damping"), _peer_scope(
-            module.computeDampedDelassusMatrixInverse, own) | {"damping": DAMPING}),
-        "computeDelassusMatrix": (
-            f"stiffness * (one - stiffness * {matrix.format('stiffness')})", springs),
-    }  # fmt: skip
-
-
-def _peer_scope(function: Callable, own: ConstrainedPeer) -> _Scope:
-    return {"function": function, **vars(own)}
-
-
 DYNAMICS_CONTEST = Contest(
     key="dynamics",
     title="Constrained dynamics",
-    function=methods.DYNAMICS,
-    inputs=("q", "v", "x"),
-    arguments=f"q, v, x, constraints, damping=damping, tolerance=0.0, max_iterations={ITERATIONS}",
+    function=constrained_dynamics,
+    options=PROXIMAL,
+    value=lambda solution: solution.acceleration,
+    one_state=_hardest,
+    peers=("constraintDynamics", "lcaba"),
+    calls=lambda peer, constraints: dynamics_calls(peer, constraints, DAMPING, ITERATIONS),
     reference="constraintDynamics",
     differences=_from_pinocchio,
-    peers=dynamics_peers,
     note=f"Damping {DAMPING:g}, at most {ITERATIONS} proximal iterations, tolerance 0; methods\n"
     "without iterations solve once. Pinocchio: loops over its calls. In time of the processor.\n"
     "lcaba of Pinocchio 4.1 is wrong in every second call where frames are welded, see the\n"
@@ -250,14 +224,48 @@ DYNAMICS_CONTEST = Contest(
 INVERSE_CONTEST = Contest(
     key="inverse",
     title="Damped Delassus inverse",
-    function=methods.INVERSE,
-    inputs=("q",),
-    arguments="q, constraints, damping",
+    function=delassus_inverse,
+    options={"damping": DAMPING},
+    value=lambda inverse: inverse,
+    one_state=lambda constraints, names, states: states.first(),
+    peers=("computeDampedDelassusMatrixInverse", "computeDelassusMatrix"),
+    calls=lambda peer, constraints: inverse_calls(peer, constraints, DAMPING),
     reference="a dense inverse",
     differences=_from_dense,
-    peers=inverse_peers,
     note="Pinocchio: computeDampedDelassusMatrixInverse, which from Python lacks the call that\n"
     "prepares it, so that it leaves out the rows' sweeps and gives a multiple of the unit matrix\n"
     "(see the differences): a lower bound of its time. computeDelassusMatrix with springs gives\n"
     "the inverse by one subtraction in NumPy; its time has both.",
+)
+
+# Methods that are less accurate than the others: they add springs of stiffness 1 / damping, or
+# invert a limb that may be singular by itself.
+_LOSING = ("caba-osim", "caba-osimf", "pv-osimf")
+# Their differences may be this many times those of Pinocchio, which adds springs too.
+_LOSS = 10.0
+
+
+def inverse_limit(method: str, record: Record) -> float:
+    """How far an inverse may be from the dense one."""
+    if method not in _LOSING:
+        return LARGEST_DIFFERENCE
+    return max(LARGEST_DIFFERENCE, _LOSS * record["computeDelassusMatrix"])
+
+
+DYNAMICS_PART = DYNAMICS_CONTEST.part(
+    [
+        Limit("dynamics_differences", name, f"{{problem}}, {name}: differs by {{{name}:.1e}}")
+        for name in proximal_methods()
+    ]
+)
+INVERSE_PART = INVERSE_CONTEST.part(
+    [
+        Limit(
+            "inverse_differences",
+            name,
+            f"{{problem}}, {name}: the inverse differs by {{{name}:.1e}}",
+            partial(inverse_limit, name),
+        )
+        for name in methods(delassus_inverse.__name__)
+    ]
 )

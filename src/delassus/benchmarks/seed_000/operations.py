@@ -2,48 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from ... import DelassusError
+from ..comparing.methods import all_methods, count_method
+from ..comparing.problems import (
+    DAMPING,
+    ITERATIONS,
+    TALOS_FEET,
+    TALOS_FEET_AND_HANDS,
+    Problem,
+)
+from ..measuring.settings import Settings
+from ..reporting.tables import Findings, Table, named, numbers
+from ..runner import Part
+from . import plots
+from .problems import FINGERTIPS, LARGEST, QUADRUPED
 
-from ...errors import DelassusError
-from ..methods import all_methods, count_method
-from ..progress import Job
-from ..report import Column, Table
-from ..settings import Settings
-from .contests import ITERATIONS
-from .problems import DAMPING, FEET, FEET_AND_HANDS, FINGERTIPS, LARGEST, QUADRUPED, Problem
-
-COUNTED = (QUADRUPED, FEET, FEET_AND_HANDS, FINGERTIPS, LARGEST)
+COUNTED = (QUADRUPED, TALOS_FEET, TALOS_FEET_AND_HANDS, FINGERTIPS, LARGEST)
 _KINDS = ("add", "mul", "div", "sqrt", "trig", "total")
 
+TABLE = Table(
+    "operations",
+    "Arithmetic operations a state",
+    [*named("problem", "function", "method"), *numbers(",", **{kind: kind for kind in _KINDS})],
+    note=f"Dynamics: {ITERATIONS} proximal iterations, for accelerations and multipliers; without\n"
+    "tests of convergence, and without remedies for states that need one.",
+)
 
-def jobs(settings: Settings) -> list[Job]:
-    """A job for each problem and method; those of large robots take many seconds."""
-    return [
-        Job(f"counting {p.label}, {m}", lambda p=p, f=f, m=m: count(p, f, m))
-        for p in COUNTED
-        for f, m in all_methods()
-    ]
 
-
-def count(problem: Problem, function: str, method: str) -> dict[str, object] | None:
-    """The operations of a method for one state, None if it does not take the problem."""
+def measure(problem: Problem, function: str, method: str, settings: Settings) -> Findings:
+    """One record: the operations of a method for one state; none if it cannot solve the problem."""
     try:
         found = count_method(function, method, problem.constraints(), DAMPING, ITERATIONS)
     except DelassusError:
-        return None
+        return {}
     what = {"problem": problem.label, "function": function, "method": method}
-    return what | {kind: getattr(found, kind) for kind in _KINDS}
+    return {"operations": [what | {kind: getattr(found, kind) for kind in _KINDS}]}
 
 
-def tables(records: Sequence[dict[str, object] | None]) -> list[Table]:
-    """A row a problem and method."""
-    columns = [
-        Column("problem"), Column("function"), Column("method"),
-        *(Column(kind, kind, ",") for kind in _KINDS),
-    ]  # fmt: skip
-    title = "Arithmetic operations a state"
-    note = (
-        f"Dynamics: {ITERATIONS} proximal iterations, for accelerations and multipliers; without\n"
-        "tests of convergence, and without remedies for states that need one."
-    )
-    return [Table("operations", title, columns, [r for r in records if r], note)]
+# Counting takes some minutes for large robots, so that it needs the option --count.
+PART = Part(
+    "operations",
+    cases=lambda settings: [
+        (problem, *method)
+        for problem in COUNTED
+        for method in all_methods()
+        if settings.count_operations
+    ],
+    measure=measure,
+    tables=[TABLE],
+    plots={"operations": plots.operations},
+)

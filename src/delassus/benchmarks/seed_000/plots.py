@@ -2,68 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
-from ..plots import COLORS, GREY, figure
-from ..report import Table
+from ..reporting.figures import (
+    COLORS,
+    distinct,
+    figure,
+    grouped_bars,
+    legend_below,
+    line,
+    pivot,
+    plain_ticks,
+)
+from ..reporting.tables import Findings
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLORS = (*COLORS, "#7f5f3f", "#2a9fb0", "#c44e52", "#8c8c3a", GREY, "#b0b0b0")
 _WHAT = ("problem", "nv", "rows")
-_STYLES = {1: "--", 3: "-"}  # lines by iterations
+_STYLES = {1: "--", 3: "-"}  # of lines, by the number of iterations
+_TILT = 35  # degrees, of the problems' names below the bars
 
 
-def all_plots(tables: Mapping[str, Table]) -> dict[str, Callable[[], Figure]]:
-    """All plots by name."""
-    found = {
-        "dynamics": partial(times, "Constrained dynamics", tables, "dynamics"),
-        "inverse": partial(times, "Damped Delassus inverse", tables, "inverse"),
-        "convergence": partial(convergence, tables["convergence"].records),
-        "growth": partial(growth, tables["growth"].records),
-    }
-    if "operations" in tables:
-        found["operations"] = partial(operations, tables["operations"].records)
-    return found
-
-
-def times(title: str, tables: Mapping[str, Table], key: str) -> Figure:
-    """Bars of the time a state of all contestants: batches, and one state."""
+def times(title: str, key: str, findings: Findings) -> Figure:
+    """Bars of the time per state of all contestants: batches, and one state."""
     made, axes = figure(2, 17, 6, f"{title}: time a state, one core, float64")
     modes = {"batch": "in batches, Pinocchio in a loop", "single": "one state, from Python"}
     for ax, (mode, label) in zip(axes, modes.items(), strict=True):
-        table = tables[f"{key}_{mode}"]
-        names = [c.key for c in table.columns if c.key not in _WHAT]
-        bars(ax, table.records, names)
+        records = findings[f"{key}_{mode}"]
+        names = dict.fromkeys(name for r in records for name in r if name not in _WHAT)
+        ticks = [r["problem"] for r in records]
+        grouped_bars(ax, records, {name: name for name in names}, ticks, _TILT)
+        ax.set_yscale("log")
         ax.set_title(label)
     axes[0].set_ylabel("microseconds a state")
-    _legend(made, axes[0])
+    legend_below(made, axes[0])
     return made
 
 
-def bars(ax: Axes, records: Sequence[Mapping], names: Sequence[str]) -> None:
-    """A group a problem and a bar a contestant; what was not measured has no bar."""
-    width = 0.85 / max(len(names), 1)
-    for k, name in enumerate(names):
-        shift = (k - (len(names) - 1) / 2) * width
-        shown = [(x + shift, r[name]) for x, r in enumerate(records) if r.get(name) is not None]
-        if shown:
-            color = _COLORS[k % len(_COLORS)]
-            ax.bar(*zip(*shown, strict=True), 0.92 * width, color=color, label=name)
-    ax.set_yscale("log")
-    labels = [r["problem"] for r in records]
-    ax.set_xticks(range(len(records)), labels, rotation=35, ha="right")
-
-
-def convergence(records: Sequence[Mapping]) -> Figure:
+def convergence(findings: Findings) -> Figure:
     """Whiskers of |J a + gamma| by iterations, side by side for all methods."""
+    records = findings["convergence"]
     made, (ax,) = figure(1, 11, 5.5, "Convergence on redundant rows, Talos")
     width = 0.8 / max(len(records), 1)
-    for k, (record, color) in enumerate(zip(records, _COLORS, strict=False)):
+    for k, (record, color) in enumerate(zip(records, COLORS, strict=False)):
         shift = (k - (len(records) - 1) / 2) * width
         boxes = [
             {"med": w["median"], "q1": w["first_quartile"], "q3": w["third_quartile"],
@@ -85,59 +67,42 @@ def convergence(records: Sequence[Mapping]) -> Figure:
     return made
 
 
-def growth(records: Sequence[Mapping]) -> Figure:
-    """Time a link over the number of links: a flat line is a cost in proportion."""
-    families = list(dict.fromkeys(r["family"] for r in records))
+def growth(findings: Findings) -> Figure:
+    """Time per link over the number of links: a flat line means a time proportional to links."""
+    records = findings["growth"]
+    families = distinct(records, "family")
     made, axes = figure(len(families), 16, 5.5, "Growth: time a link for one state, one core")
-    names = list(dict.fromkeys(r["method"] for r in records))
     for ax, family in zip(axes, families, strict=True):
-        for name, color in zip(names, _COLORS, strict=False):
+        for name, color in zip(distinct(records, "method"), COLORS, strict=False):
             for count, style in _STYLES.items():
-                own = [
+                points = [
                     (r["links"], r["single_nanoseconds"])
                     for r in records
                     if (r["family"], r["method"], r["iterations"]) == (family, name, count)
                 ]
-                label = f"{name}, iterations {count}"
-                if own:
-                    line = ax.plot(*zip(*own, strict=True), style, color=color, label=label)
-                    line[0].set(marker="o", markersize=4)
-        _log_scales(ax)
+                line(ax, points, style, color, f"{name}, iterations {count}")
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        plain_ticks(ax)
         ax.set_title(family)
         ax.set_xlabel("links")
     axes[0].set_ylabel("nanoseconds a link")
-    _legend(made, axes[0])
+    legend_below(made, axes[0])
     return made
 
 
-def _log_scales(ax: Axes) -> None:
-    """Logarithmic axes with plain numbers."""
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    for axis, limits in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
-        ticks = [k * 10**power for power in range(6) for k in (1, 2, 5)]
-        shown = [t for t in ticks if limits[0] <= t <= limits[1]]
-        axis.set_ticks(shown, [f"{t:g}" for t in shown])
-        axis.set_ticks([], minor=True)
-
-
-def operations(records: Sequence[Mapping]) -> Figure:
-    """Bars of the number of operations, a plot a function."""
-    functions = list(dict.fromkeys(r["function"] for r in records))
+def operations(findings: Findings) -> Figure:
+    """Bars of the number of operations, one plot per function."""
+    functions = distinct(findings["operations"], "function")
     made, axes = figure(len(functions), 17, 6, "Arithmetic operations a state")
     for ax, function in zip(axes, functions, strict=True):
-        own = [r for r in records if r["function"] == function]
-        problems = {r["problem"]: {"problem": r["problem"]} for r in own}
-        for r in own:
-            problems[r["problem"]][r["method"]] = r["total"]
-        bars(ax, list(problems.values()), list(dict.fromkeys(r["method"] for r in own)))
+        own = [r for r in findings["operations"] if r["function"] == function]
+        series = {name: name for name in distinct(own, "method")}
+        grouped_bars(
+            ax, pivot(own, "problem", "method", "total"), series, distinct(own, "problem"), _TILT
+        )
+        ax.set_yscale("log")
         ax.set_title(function.replace("_", " "))
         ax.legend(frameon=False, fontsize=8)
     axes[0].set_ylabel("operations")
     return made
-
-
-def _legend(made: Figure, ax: Axes) -> None:
-    """One legend for all plots of a figure."""
-    named = [x for x in (*ax.containers, *ax.lines) if not x.get_label().startswith("_")]
-    made.legend(handles=named, loc="outside lower center", ncols=min(len(named), 6), frameon=False)

@@ -1,123 +1,92 @@
-"""The systems of Tables II and III, as far as there are files of them, and what holds them."""
+"""The robots and contacts of Tables II and III, and the times that the paper measured.
+
+The paper's arm is a KUKA iiwa, here a Panda. Its largest robot is an Atlas with two Shadow Hands of
+five fingers each, here Talos with its grippers and two Allegro Hands of four fingers. One finger of
+each gripper beside the eight fingers gives as many points, and rows, as the paper's ten fingers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
+from ... import Connect, Weld
+from ..comparing.problems import (
+    G1_FEET,
+    HANDS,
+    HUMANOID_WITH_HANDS,
+    SOLES,
+    SOLO_FEET,
+    TALOS_FEET,
+    TALOS_FEET_AND_HANDS,
+    Problem,
+    all_of,
+)
 
-from ... import robots
-from ...constrained.rows.constraints import Constraints
-from ...model.edit import attach
-from ...model.model import Model
-from ...model.parts.constraints import Connect, Constraint, Weld
-from ..pinocchio_constraints import ConstrainedPeer
-from ..pinocchio_peer import PinocchioPeer, load_pair, pinocchio
-
-DAMPING = 1e-6
-_HUMANOID_WITH_HANDS = "talos with Allegro hands"
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A robot and what fixes it to the world; ratios of times that the paper has for the like.
-
-    The ratios are proxLTL / cABA of Table II, and LTL-inv / cABA of Table III; the bars are what is
-    asked of ours in batches. The paper's hands have five fingers: its cases with 27 and 42 rows.
-    """
-
-    label: str
-    robot: str
-    contacts: Sequence[Constraint]
-    paper: tuple[float, float] | None = None
-    bars: tuple[float | None, float | None] = (None, None)
-
-    def constraints(self) -> Constraints:
-        """The constraints on our model."""
-        return Constraints(robot_pair(self.robot)[0], self.contacts)
-
-    def pair(self) -> tuple[Constraints, PinocchioPeer]:
-        """The constraints on our model, and the same robot in Pinocchio."""
-        return self.constraints(), robot_pair(self.robot)[1]
-
-
-@cache
-def robot_pair(name: str) -> tuple[Model, PinocchioPeer]:
-    """A robot in both libraries."""
-    if name == _HUMANOID_WITH_HANDS:
-        model = humanoid_with_hands()
-        return model, PinocchioPeer.from_model(model)
-    return load_pair(name)
-
-
-def humanoid_with_hands() -> Model:
-    """Talos with its grippers, and a hand of four fingers at each wrist besides: 82 DoF."""
-    model = robots.load("talos_full")
-    for side in ("left", "right"):
-        hand = robots.load(f"allegro_{side}")
-        model = attach(model, hand, f"wrist_{side}_ft_tool_link", prefix=f"{side}_hand_")
-    return model
-
-
-def ordered_peer(peer: PinocchioPeer, constraints: Constraints) -> ConstrainedPeer:
-    """What Pinocchio's recursion takes besides a state, joints brought into its order."""
-    made = ConstrainedPeer(peer, constraints)
-    pinocchio().computeJointMinimalOrdering(made.model, made.data, made.constraints)
-    return made
-
-
-def _all(kind: type[Constraint], frames: Sequence[str]) -> tuple[Constraint, ...]:
-    return tuple(kind(frame) for frame in frames)
-
-
-def _fingertips(side: str) -> tuple[Constraint, ...]:
-    return _all(Connect, [f"{side}_hand_link_{k}.0_tip" for k in (3, 7, 11, 15)])
-
-
-_SOLES = _all(Weld, ("left_sole_link", "right_sole_link"))
-_HANDS = _all(Weld, ("gripper_left_base_link", "gripper_right_base_link"))
-_SOLO_FEET = _all(Connect, ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"))
-_GO1_FEET = _all(Connect, ("FL_foot", "FR_foot", "RL_foot", "RR_foot"))
-_ANKLES = _all(Weld, ("left_ankle_roll_link", "right_ankle_roll_link"))
-_TIPS = _fingertips("left") + _fingertips("right")
-# With one finger of each gripper there are as many points as two hands of five fingers have.
-_GRIPPER_TIPS = _all(Connect, ("gripper_left_fingertip_1_link", "gripper_right_fingertip_1_link"))
+_GO1_FEET = all_of(Connect, ("FL_foot", "FR_foot", "RL_foot", "RR_foot"))
+_LEFT, _RIGHT = (
+    all_of(Connect, [f"{side}_hand_link_{k}.0_tip" for k in (3, 7, 11, 15)])
+    for side in ("left", "right")
+)
+_GRIPPERS = all_of(Connect, [f"gripper_{side}_fingertip_1_link" for side in ("left", "right")])
 
 QUADRUPED = Problem("go1, 4 feet", "go1", _GO1_FEET)
-FEET = Problem("talos, feet", "talos", _SOLES, (2.03, 1.52), (2.0, 1.5))
-FEET_AND_HANDS = Problem(
-    "talos, feet and hands", "talos", _SOLES + _HANDS, (2.33, 2.20), (2.3, 2.2)
-)
-SOLO_FEET = Problem("solo12, 4 feet", "solo12", _SOLO_FEET, (1.80, 1.09))
-G1_FEET = Problem("g1, feet", "g1", _ANKLES)
-FINGERTIPS = Problem(
-    "talos + hands, feet and 8 tips", _HUMANOID_WITH_HANDS, _SOLES + _TIPS, None, (3.0, 2.6)
-)
+SOLO_4_FEET = Problem("solo12, 4 feet", "solo12", SOLO_FEET)
+FINGERTIPS = Problem("talos + hands, feet and 8 tips", HUMANOID_WITH_HANDS, SOLES + _LEFT + _RIGHT)
 LARGEST = Problem(
-    "talos + hands, feet and 10 tips", _HUMANOID_WITH_HANDS, _SOLES + _TIPS + _GRIPPER_TIPS,
-    (3.15, 2.70), (3.0, 2.6),
-)  # fmt: skip
+    "talos + hands, feet and 10 tips", HUMANOID_WITH_HANDS, SOLES + _LEFT + _RIGHT + _GRIPPERS
+)
 PROBLEMS = (
-    Problem("panda, hand, 3 rows", "panda", (Connect("panda_hand"),), (1.56, 0.90)),
-    Problem("panda, hand, 6 rows", "panda", (Weld("panda_hand"),), (1.96, 1.05)),
-    Problem("solo12, 2 feet", "solo12", _SOLO_FEET[:2], (1.70, 0.93)),
-    SOLO_FEET,
+    Problem("panda, hand, 3 rows", "panda", (Connect("panda_hand"),)),
+    Problem("panda, hand, 6 rows", "panda", (Weld("panda_hand"),)),
+    Problem("solo12, 2 feet", "solo12", SOLO_FEET[:2]),
+    SOLO_4_FEET,
     QUADRUPED,
-    FEET,
-    FEET_AND_HANDS,
+    TALOS_FEET,
+    TALOS_FEET_AND_HANDS,
     G1_FEET,
-    Problem("talos + hands, feet", _HUMANOID_WITH_HANDS, _SOLES, (2.24, 1.86)),
-    Problem(
-        "talos + hands, feet and 4 tips", _HUMANOID_WITH_HANDS, _SOLES + _TIPS[:4], (2.66, 2.28)
-    ),
+    Problem("talos + hands, feet", HUMANOID_WITH_HANDS, SOLES),
+    Problem("talos + hands, feet and 4 tips", HUMANOID_WITH_HANDS, SOLES + _LEFT),
     FINGERTIPS,
     LARGEST,
 )
-# Over these the means against Pinocchio are taken.
-COMPARED = (FEET, FEET_AND_HANDS, SOLO_FEET, G1_FEET)
-# Fig. 4: the elbow and the forearm of an arm whose hand is welded can do nothing of their own.
+# The problems in the means of ratios to Pinocchio.
+COMPARED = (TALOS_FEET, TALOS_FEET_AND_HANDS, SOLO_4_FEET, G1_FEET)
+# Fig. 4: a welded hand leaves an arm little to move, so that rows for its elbow and forearm are
+# redundant.
 REDUNDANT = Problem(
     "talos, feet, a hand, elbow and forearm",
     "talos",
-    (*_SOLES, _HANDS[0], Connect("arm_left_4_link"), Connect("arm_left_6_link")),
+    (*SOLES, HANDS[0], Connect("arm_left_4_link"), Connect("arm_left_6_link")),
 )
+
+# The problems that the paper has too, in the order of the rows of its tables.
+_OF_PAPER = (
+    "panda, hand, 3 rows",
+    "panda, hand, 6 rows",
+    "solo12, 2 feet",
+    "solo12, 4 feet",
+    "talos, feet",
+    "talos, feet and hands",
+    "talos + hands, feet",
+    "talos + hands, feet and 4 tips",
+    "talos + hands, feet and 10 tips",
+)
+# Table II: microseconds of constrained dynamics with three iterations, by our names of the methods.
+_TABLE_II = {
+    "caba": (0.97, 1.02, 1.81, 2.25, 5.02, 6.21, 7.90, 9.95, 11.7),
+    "prox-pv": (0.95, 1.33, 2.11, 2.84, 6.27, 8.84, 9.56, 14.0, 20.8),
+    "prox-ltls": (0.99, 1.0, 2.06, 2.27, 7.14, 7.57, 13.4, 14.7, 15.0),
+    "prox-ltl": (1.51, 2.0, 3.08, 4.06, 10.2, 14.5, 17.7, 26.5, 36.8),
+}
+# Table III: microseconds of the damped Delassus inverse; ltl is the paper's LTL-inv.
+_TABLE_III = {
+    "caba-osimf": (0.7, 0.77, 1.57, 1.94, 4.05, 4.57, 6.37, 8.8, 12.6),
+    "caba-osim": (0.70, 0.77, 1.68, 2.28, 4.21, 4.95, 6.5, 9.3, 13.3),
+    "ltl": (0.63, 0.81, 1.57, 2.48, 6.42, 10.9, 12.1, 21.2, 35.9),
+}
+# The paper's microseconds by contest, problem and method.
+PAPER = {
+    contest: {
+        problem: {method: times[k] for method, times in table.items()}
+        for k, problem in enumerate(_OF_PAPER)
+    }
+    for contest, table in (("dynamics", _TABLE_II), ("inverse", _TABLE_III))
+}

@@ -2,47 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import product
 
-import delassus
-
-from ..progress import Job
-from ..report import Column, Table
-from ..settings import Settings
-from ..states import States
-from .problems import FEET, REDUNDANT, Problem
+from ... import constrained_dynamics
+from ..comparing.methods import evaluate
+from ..comparing.problems import TALOS_FEET, Problem
+from ..measuring.settings import Settings
+from ..measuring.states import States
+from ..reporting.checks import FINITE, Limit
+from ..reporting.tables import Column, Findings, Table, named, numbers
+from ..runner import Part
+from . import plots
+from .problems import REDUNDANT
 
 DAMPINGS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
 MOST = 20  # iterations
-SMALL = 1e-9  # of J^T r: what counts as converged here
+SMALL = 1e-9  # |J^T r| that counts as converged here
 _SHOWN = (1, 2, 3, 5, 10, MOST)
 _STATES = 16
 
+TABLE = Table(
+    "convergence",
+    f"Convergence: |J^T r| by iterations, the largest of {_STATES} states",
+    [
+        *named("problem", "rows"),
+        *numbers(".0e", damping="damping", **{f"after_{n}": f"after {n}" for n in _SHOWN}),
+        Column("enough", f"to {SMALL:.0e}"),
+    ],
+    note="r = J a + gamma: what is left of the rows' accelerations. The last column is how many\n"
+    "iterations it takes; where there is none, rounding or slow convergence is in the way.",
+)
 
-def jobs(settings: Settings) -> list[Job]:
-    """A job for each problem and damping."""
-    return [
-        Job(f"{p.label}, damping {mu:g}", lambda p=p, mu=mu: converge(p, mu, settings))
-        for p in (FEET, REDUNDANT)
-        for mu in DAMPINGS
-    ]
 
-
-def converge(problem: Problem, damping: float, settings: Settings) -> dict[str, object]:
-    """The largest |J^T r| of some states after each number of iterations."""
-    constraints, _ = problem.pair()
+def measure(problem: Problem, damping: float, settings: Settings) -> Findings:
+    """One record: the largest |J^T r| of some states after each number of iterations."""
+    constraints = problem.constraints()
     states = States.random(constraints.model, _STATES, settings.seed)
+    options = {"method": "prox-ltl", "damping": damping, "tolerance": 0.0}
     gradients = [
         float(
-            delassus.constrained_dynamics(
-                constraints.model, states.q, states.v, states.x, constraints,
-                method="prox-ltl", damping=damping, tolerance=0.0, max_iterations=count,
+            evaluate(
+                constrained_dynamics, constraints, states, max_iterations=count, **options
             ).gradient.max()
         )
         for count in range(1, MOST + 1)
-    ]  # fmt: skip
+    ]
     enough = [count for count, x in enumerate(gradients, 1) if x <= SMALL]
-    return {
+    record = {
         "problem": problem.label,
         "rows": constraints.size,
         "damping": damping,
@@ -50,18 +56,15 @@ def converge(problem: Problem, damping: float, settings: Settings) -> dict[str, 
         "enough": enough[0] if enough else None,
         **{f"after_{count}": gradients[count - 1] for count in _SHOWN},
     }
+    return {"convergence": [record]}
 
 
-def tables(records: Sequence[dict[str, object]]) -> list[Table]:
-    """A row a problem and damping."""
-    columns = [
-        Column("problem"), Column("rows"), Column("damping", "damping", ".0e"),
-        *(Column(f"after_{count}", f"after {count}", ".0e") for count in _SHOWN),
-        Column("enough", f"to {SMALL:.0e}"),
-    ]  # fmt: skip
-    title = f"Convergence: |J^T r| by iterations, the largest of {_STATES} states"
-    note = (
-        "r = J a + gamma: what is left of the rows' accelerations. The last column is how many\n"
-        "iterations it takes; where there is none, rounding or slow convergence is in the way."
-    )
-    return [Table("convergence", title, columns, records, note)]
+_NOT_FINITE = "{problem}, damping {damping:g}: J^T r is no number"
+PART = Part(
+    "convergence",
+    cases=lambda _: product((TALOS_FEET, REDUNDANT), DAMPINGS),
+    measure=measure,
+    tables=[TABLE],
+    limits=[Limit("convergence", "gradients", _NOT_FINITE, FINITE)],
+    plots={"convergence": plots.convergence},
+)

@@ -2,101 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from timeit import Timer
-
 import numpy as np
 
-import delassus
+from ... import constrained_dynamics_derivatives
+from ..comparing.methods import evaluate, own_timer, peer_timer
+from ..comparing.problems import DAMPING, ITERATIONS, PROXIMAL, Problem
+from ..measuring.settings import Settings
+from ..measuring.states import States, largest_difference
+from ..measuring.timing import MICROSECONDS, best_times, processor_clock
+from ..peers.constraints import derivatives_call
+from ..reporting.checks import Limit
+from ..reporting.tables import Findings, Table, named, numbers
+from ..runner import Part
+from .problems import PROBLEMS
 
-from ...constrained.rows.constraints import Constraints
-from ..pinocchio_constraints import ConstrainedPeer, proximal_settings
-from ..pinocchio_peer import pinocchio
-from ..progress import Job
-from ..report import Column, Table
-from ..settings import Settings
-from ..states import States, largest_difference
-from ..timing import best_times, processor_clock
-from .problems import DAMPING, PROBLEMS, Problem
-
-ITERATIONS = 3
-# What Pinocchio leaves in its data, in the order of ours.
-_THEIRS = ("ddq_dq", "ddq_dv", "ddq_dtau", "dlambda_dq", "dlambda_dv", "dlambda_dtau")
-_OPTIONS = {"damping": DAMPING, "tolerance": 0.0, "max_iterations": ITERATIONS}
-
-
-def jobs(settings: Settings) -> list[Job]:
-    """A job for each problem."""
-    return [Job(p.label, lambda p=p: compare(p, settings)) for p in PROBLEMS]
+TABLE = Table(
+    "derivatives",
+    "Derivatives of constrained dynamics: microseconds a state on one core",
+    [
+        *named("problem", "nv", "rows"),
+        *numbers(".2f", microseconds="ours: batch", loop_microseconds="Pinocchio: loop"),
+        *numbers(".2f", ratio="ratio"),
+        *numbers(".0e", difference="difference"),
+    ],
+    note=f"Of accelerations and multipliers by q, v and tau, after {ITERATIONS} iterations with\n"
+    f"damping {DAMPING:g}. Pinocchio: constraintDynamics, then\n"
+    "computeConstraintDynamicsDerivatives, all six results copied to their places. Ours: into\n"
+    "existing arrays.\n"
+    "difference: of the accelerations' derivatives, relative, the largest of all states.",
+)
 
 
-def compare(problem: Problem, settings: Settings) -> dict[str, object]:
-    """Times a state, their ratio, and the difference of the accelerations' derivatives."""
+def measure(problem: Problem, settings: Settings) -> Findings:
+    """One record: times per state, their ratio, the difference of accelerations' derivatives."""
     constraints, peer = problem.pair()
     states = States.random(constraints.model, settings.states, settings.seed)
-    out = delassus.constrained_dynamics_derivatives(
-        constraints.model, states.q, states.v, states.x, constraints, **_OPTIONS, threads=1
-    )
-    theirs = [np.zeros_like(x) for x in out]
+    own = evaluate(constrained_dynamics_derivatives, constraints, states, **PROXIMAL)
+    theirs = [np.zeros_like(x) for x in own]
+    call = derivatives_call(peer, constraints, DAMPING, ITERATIONS)
     timers = {
-        "own": own_timer(constraints, states, out),
-        "peer": peer_timer(peer, states.for_peer(peer.peer), theirs),
+        "own": own_timer(constrained_dynamics_derivatives, constraints, states, **PROXIMAL),
+        "peer": peer_timer(call, states.for_peer(peer), *theirs),
     }
-    times = best_times(timers, settings)
-    motions = tuple(peer.peer.from_matrix(x) for x in theirs[:3])
-    return {
+    times = best_times(timers, settings, processor_clock())
+    expected = tuple(peer.from_matrix(x) for x in theirs[:3])
+    record = {
         "problem": problem.label,
         "nv": constraints.model.nv,
         "rows": constraints.size,
-        "microseconds": 1e6 * times["own"] / settings.states,
-        "loop_microseconds": 1e6 * times["peer"] / settings.states,
+        "microseconds": MICROSECONDS * times["own"] / settings.states,
+        "loop_microseconds": MICROSECONDS * times["peer"] / settings.states,
         "ratio": times["peer"] / times["own"],
-        "difference": largest_difference(tuple(out)[:3], motions),
+        "difference": largest_difference(tuple(own)[:3], expected),
     }
+    return {"derivatives": [record]}
 
 
-def own_timer(constraints: Constraints, states: States, out) -> Timer:
-    """All derivatives of a batch, on one thread."""
-    options = ", ".join(f"{name}={value!r}" for name, value in _OPTIONS.items())
-    scope = {"function": delassus.constrained_dynamics_derivatives, "model": constraints.model,
-             "constraints": constraints, "out": out, **vars(states)}  # fmt: skip
-    statement = f"function(model, q, v, x, constraints, {options}, threads=1, out=out)"
-    return Timer(statement, timer=processor_clock(), globals=scope)
-
-
-def peer_timer(peer: ConstrainedPeer, states: States, out: list[np.ndarray]) -> Timer:
-    """Pinocchio state by state; all its derivatives are copied to `out`."""
-
-    def loop() -> None:
-        module, settings = pinocchio(), proximal_settings(DAMPING, ITERATIONS)
-        model, data, own, own_data = peer.model, peer.data, peer.constraints, peer.constraint_data
-        dynamics, derivatives = (
-            module.constraintDynamics,
-            module.computeConstraintDynamicsDerivatives,
-        )
-        for q, v, x, *places in zip(states.q, states.v, states.x, *out, strict=True):
-            dynamics(model, data, q, v, x, own, own_data, settings)
-            derivatives(model, data, own, own_data, settings)
-            for place, name in zip(places, _THEIRS, strict=True):
-                place[:] = getattr(data, name)
-
-    return Timer(loop, timer=processor_clock())
-
-
-def tables(records: Sequence[dict[str, object]]) -> list[Table]:
-    """A row a problem."""
-    columns = [
-        Column("problem"), Column("nv"), Column("rows"),
-        Column("microseconds", "ours: batch", ".2f"),
-        Column("loop_microseconds", "Pinocchio: loop", ".2f"),
-        Column("ratio", "ratio", ".2f"),
-        Column("difference", "difference", ".0e"),
-    ]  # fmt: skip
-    title = "Derivatives of constrained dynamics: microseconds a state on one core"
-    note = (
-        "Of accelerations and multipliers by q, v and tau, after three iterations with damping\n"
-        f"{DAMPING:g}. Pinocchio: constraintDynamics, then computeConstraintDynamicsDerivatives, "
-        "all six\nresults copied to their places. Ours: into arrays that are there.\n"
-        "difference: of the accelerations' derivatives, relative, the largest of all states."
-    )
-    return [Table("derivatives", title, columns, records, note)]
+PART = Part(
+    "derivatives",
+    cases=lambda _: [(problem,) for problem in PROBLEMS],
+    measure=measure,
+    tables=[TABLE],
+    limits=[
+        Limit("derivatives", "difference", "{problem}: derivatives differ by {difference:.1e}")
+    ],
+)

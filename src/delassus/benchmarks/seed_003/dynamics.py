@@ -2,130 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from timeit import Timer
-
 import numpy as np
 
-import delassus
+from ... import Constraints, constrained_dynamics
+from ..comparing.methods import evaluate, own_timer, peer_timer
+from ..comparing.problems import DAMPING, ITERATIONS, PROXIMAL, Problem
+from ..measuring.settings import Settings
+from ..measuring.states import States, largest_difference
+from ..measuring.timing import MICROSECONDS, best_times, processor_clock
+from ..peers.constraints import dynamics_calls
+from ..peers.pinocchio import PinocchioPeer
+from ..reporting.checks import Limit
+from ..reporting.tables import Findings, Table, named, numbers
+from ..runner import Part
+from . import plots
+from .problems import PROBLEMS
 
-from ...constrained.rows.constraints import Constraints
-from ..pinocchio_constraints import ConstrainedPeer, proximal_settings
-from ..pinocchio_peer import pinocchio
-from ..progress import Job
-from ..report import Column, Table
-from ..settings import Settings
-from ..states import States, largest_difference
-from ..timing import best_times, processor_clock
-from .problems import DAMPING, PROBLEMS, Problem
+_PAPERS_METHOD = "prox-ltl"
 
-ITERATIONS = 3
-_MICROSECONDS = 1e6
+TABLE = Table(
+    "dynamics",
+    "Constrained dynamics: microseconds a state on one core",
+    [
+        *named("problem", "nv", "rows"),
+        *numbers(".2f", microseconds="ours: batch", sparse_microseconds=f"by {_PAPERS_METHOD}"),
+        *numbers(".2f", loop_microseconds="Pinocchio: loop", batch_ratio="ratio"),
+        *numbers(".2f", single_microseconds="ours: one state"),
+        *numbers(".2f", call_microseconds="Pinocchio: one call", single_ratio="ratio"),
+        *numbers(".2f", iterations="iterations"),
+        *numbers(".0e", difference="difference"),
+    ],
+    note=f"Both with damping {DAMPING:g} and at most {ITERATIONS} proximal iterations. Pinocchio\n"
+    "does all of them, and we the mean that is given, since we stop where only rounding is\n"
+    "left; the one state is one that takes us the most, and a batch waits for the slowest.\n"
+    "Pinocchio: constraintDynamics, accelerations copied to their places. Ours: the default\n"
+    f"method, and the paper's own, {_PAPERS_METHOD}, beside it; accelerations, multipliers and\n"
+    "residuals, of a batch into existing arrays. In time of the processor, on one thread.\n"
+    "difference: of accelerations, relative, the largest of all states.",
+)
 
 
-def jobs(settings: Settings) -> list[Job]:
-    """A job for each problem."""
-    return [Job(p.label, lambda p=p: compare(p, settings)) for p in PROBLEMS]
-
-
-def compare(problem: Problem, settings: Settings) -> dict[str, object]:
-    """Times a state, alone and in a batch, ratios, and the difference of accelerations."""
+def measure(problem: Problem, settings: Settings) -> Findings:
+    """One record: times of one state and of a batch, ratios, the difference of accelerations."""
     constraints, peer = problem.pair()
-    model = constraints.model
-    states = States.random(model, settings.states, settings.seed)
-    iterations = _solve(constraints, states).iterations
-    batch, difference = _race(constraints, peer, states, settings)
-    sparse = best_times({"own": own_timer(constraints, states, "prox-ltl")}, settings)["own"]
-    one = states.at(int(np.argmax(iterations)))
-    single, single_difference = _race(constraints, peer, one, settings)
-    return {
-        "problem": problem.label, "nv": model.nv, "rows": constraints.size,
-        "microseconds": batch["own"] / settings.states,
-        "sparse_microseconds": _MICROSECONDS * sparse / settings.states,
-        "loop_microseconds": batch["peer"] / settings.states,
-        "batch_ratio": batch["peer"] / batch["own"],
-        "single_microseconds": single["own"],
+    states = States.random(constraints.model, settings.states, settings.seed)
+    iterations = evaluate(constrained_dynamics, constraints, states, **PROXIMAL).iterations
+    hardest = states.at(int(np.argmax(iterations)))
+    batch, batch_difference = _race(constraints, peer, states, settings, _PAPERS_METHOD)
+    single, single_difference = _race(constraints, peer, hardest, settings)
+    record = {
+        "problem": problem.label,
+        "nv": constraints.model.nv,
+        "rows": constraints.size,
+        "microseconds": batch["auto"],
+        "sparse_microseconds": batch[_PAPERS_METHOD],
+        "loop_microseconds": batch["peer"],
+        "batch_ratio": batch["peer"] / batch["auto"],
+        "single_microseconds": single["auto"],
         "call_microseconds": single["peer"],
-        "single_ratio": single["peer"] / single["own"],
+        "single_ratio": single["peer"] / single["auto"],
         "iterations": float(iterations.mean()),
-        "difference": max(difference, single_difference),
-    }  # fmt: skip
+        "difference": max(batch_difference, single_difference),
+    }
+    return {"dynamics": [record]}
 
 
 def _race(
-    constraints: Constraints, peer: ConstrainedPeer, states: States, settings: Settings
+    constraints: Constraints,
+    peer: PinocchioPeer,
+    states: States,
+    settings: Settings,
+    *other_methods: str,
 ) -> tuple[dict[str, float], float]:
-    """Microseconds of both libraries for one state or a batch, and how far they are apart."""
+    """Microseconds per state of our methods and of Pinocchio, and the difference of results."""
     theirs = np.zeros_like(states.v)
+    call = dynamics_calls(peer, constraints, DAMPING, ITERATIONS)["constraintDynamics"]
     timers = {
-        "own": own_timer(constraints, states),
-        "peer": peer_timer(peer, states.for_peer(peer.peer), theirs),
+        name: own_timer(constrained_dynamics, constraints, states, method=name, **PROXIMAL)
+        for name in ("auto", *other_methods)
     }
-    times = best_times(timers, settings)
-    own = _solve(constraints, states).acceleration
-    expected = peer.peer.from_velocity(theirs)
-    difference = largest_difference(np.atleast_2d(own), np.atleast_2d(expected))
-    return {name: _MICROSECONDS * seconds for name, seconds in times.items()}, difference
+    timers["peer"] = peer_timer(call, states.for_peer(peer), theirs)
+    times = best_times(timers, settings, processor_clock())
+    scale = MICROSECONDS / states.count
+    own = evaluate(constrained_dynamics, constraints, states, **PROXIMAL).acceleration
+    pair = np.atleast_2d(own), np.atleast_2d(peer.from_velocity(theirs))
+    return {name: scale * seconds for name, seconds in times.items()}, largest_difference(*pair)
 
 
-_OPTIONS = {"damping": DAMPING, "tolerance": 0.0, "max_iterations": ITERATIONS}
-
-
-def _solve(constraints: Constraints, states: States) -> delassus.ConstrainedSolution:
-    return delassus.constrained_dynamics(
-        constraints.model, states.q, states.v, states.x, constraints, **_OPTIONS, threads=1
-    )
-
-
-def own_timer(constraints: Constraints, states: States, method: str = "auto") -> Timer:
-    """A call of ours on one state, or on a batch by one thread into arrays that are there."""
-    options = ", ".join(f"{name}={value!r}" for name, value in _OPTIONS.items())
-    options += f", method={method!r}"
-    scope = {"function": delassus.constrained_dynamics, "model": constraints.model,
-             "constraints": constraints, **vars(states)}  # fmt: skip
-    if states.v.ndim > 1:
-        scope["out"] = _solve(constraints, states)
-        options += ", threads=1, out=out"
-    statement = f"function(model, q, v, x, constraints, {options})"
-    return Timer(statement, timer=processor_clock(), globals=scope)
-
-
-def peer_timer(peer: ConstrainedPeer, states: States, out: np.ndarray) -> Timer:
-    """Pinocchio on one state, or on a batch state by state; accelerations are copied to `out`."""
-    scope = {"function": pinocchio().constraintDynamics, **vars(peer),
-             "settings": proximal_settings(DAMPING, ITERATIONS)}  # fmt: skip
-    arrays = {"out": out, **vars(states)}
-    loop = ""
-    if states.v.ndim > 1:
-        loop = f"for {', '.join(arrays)} in zip({', '.join(f'all_{name}' for name in arrays)}): "
-        arrays = {f"all_{name}": array for name, array in arrays.items()}
-    call = "function(model, data, q, v, x, constraints, constraint_data, settings)"
-    return Timer(f"{loop}out[:] = {call}", timer=processor_clock(), globals=scope | arrays)
-
-
-def tables(records: Sequence[dict[str, object]]) -> list[Table]:
-    """A row a problem."""
-    columns = [
-        Column("problem"), Column("nv"), Column("rows"),
-        Column("microseconds", "ours: batch", ".2f"),
-        Column("sparse_microseconds", "by prox-ltl", ".2f"),
-        Column("loop_microseconds", "Pinocchio: loop", ".2f"),
-        Column("batch_ratio", "ratio", ".2f"),
-        Column("single_microseconds", "ours: one state", ".2f"),
-        Column("call_microseconds", "Pinocchio: one call", ".2f"),
-        Column("single_ratio", "ratio", ".2f"),
-        Column("iterations", "iterations", ".2f"),
-        Column("difference", "difference", ".0e"),
-    ]  # fmt: skip
-    title = "Constrained dynamics: microseconds a state on one core"
-    note = (
-        f"Both with damping {DAMPING:g} and at most {ITERATIONS} proximal iterations. Pinocchio\n"
-        "does all of them, and we the mean that is given, since nothing is done where rounding\n"
-        "is left; the one state is one where we do as many, and a batch waits for the slowest.\n"
-        "Pinocchio: constraintDynamics, accelerations copied to their places. Ours: the method\n"
-        "that is chosen without asking, and the paper's own, prox-ltl, beside it; accelerations,\n"
-        "multipliers and residuals, of a batch into arrays that are there. In time of the\n"
-        "processor, on one thread.\n"
-        "difference: of accelerations, relative, the largest of all states."
-    )
-    return [Table("dynamics", title, columns, records, note)]
+PART = Part(
+    "dynamics",
+    cases=lambda _: [(problem,) for problem in PROBLEMS],
+    measure=measure,
+    tables=[TABLE],
+    limits=[Limit("dynamics", "difference", "{problem}: differs by {difference:.1e}")],
+    plots={"times": plots.times},
+)

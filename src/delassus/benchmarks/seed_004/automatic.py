@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import ModuleType
 
 import numpy as np
 
-import delassus
-
-from ...errors import MissingDependencyError
-from ...model.model import Model
-from ..algorithms import Algorithm
-from ..states import States
-
-
-def casadi() -> ModuleType:
-    """The module, or an error that tells how to get it."""
-    try:
-        import casadi as module
-    except ImportError:
-        raise MissingDependencyError(
-            "the comparison needs CasADi, which is not installed: pip install 'delassus[casadi]'"
-        ) from None
-    return module
+from ... import Model
+from ..comparing.algorithms import Algorithm
+from ..measuring.states import States
+from ..peers.packages import casadi
 
 
 def differentiate(algorithm: Algorithm, model: Model) -> Callable:
@@ -31,7 +17,7 @@ def differentiate(algorithm: Algorithm, model: Model) -> Callable:
     module = casadi()
     sizes = {"q": model.nq, "step": model.nv, "v": model.nv, "x": model.nv}
     q, step, v, x = (module.SX.sym(name, size) for name, size in sizes.items())
-    value = getattr(delassus, algorithm.name)(model, model.integrate(q, step), v, x)
+    value = algorithm.function(model, model.integrate(q, step), v, x)
     along = [module.jacobian(value, y) for y in (step, v, x)]
     return module.Function("derivatives", [q, v, x], module.substitute(along, [step], [0 * step]))
 

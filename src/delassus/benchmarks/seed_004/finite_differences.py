@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-import delassus
-
-from ...model.model import Model
-from ..algorithms import Algorithm
-from ..states import States
+from ... import Model
+from ..comparing.algorithms import Algorithm
+from ..measuring.states import States
 
 FORWARD_STEP = 2.0**-26
 _CENTRAL_STEP = 2.0**-17
@@ -21,7 +19,7 @@ class FiniteDifferences:
     """
 
     def __init__(self, algorithm: Algorithm, model: Model, states: States, step: float):
-        self.function = getattr(delassus, algorithm.name)
+        self.function = algorithm.function
         self.model, self.states, self.step = model, states, step
         count, nv = states.v.shape
         rows = 3 * nv + 1
@@ -60,7 +58,7 @@ class FiniteDifferences:
 def central_differences(
     algorithm: Algorithm, model: Model, states: States
 ) -> tuple[np.ndarray, ...]:
-    """The mean of differences forward and backward, which is right to second order."""
+    """The mean of forward and backward differences, whose error is of second order."""
     forward = FiniteDifferences(algorithm, model, states, _CENTRAL_STEP)()
     backward = FiniteDifferences(algorithm, model, states, -_CENTRAL_STEP)()
     return tuple((x + y) / 2.0 for x, y in zip(forward, backward, strict=True))

@@ -1,38 +1,32 @@
-"""The ratios that the paper claims, ours and Pinocchio's of the same run, and bars for ours."""
+"""Ratios of times: ours, Pinocchio's and the paper's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 
-from ..ratio import Ratio
-from ..report import Column, Table
-from ..timing import geometric_mean
-from .rows import CHOLESKY, DEDICATED, FORWARD, HUMANOID, INVERSE, ROBOTS
-
-_LEAST_AGAINST_FINITE = dict(zip(ROBOTS, (4.0, 7.0, 10.0), strict=True))
-_LEAST_AGAINST_CHOLESKY = {HUMANOID: 1.5}
-_LEAST_MEAN, _LEAST_IN_BATCHES, _LEAST_ALONE = 4.0, 2.5, 1.0
+from ..reporting.conclusions import Fact, spread
+from ..reporting.ratios import Ratio, ratio_records, ratio_table
+from ..reporting.tables import Findings
+from ..runner import Derived
+from .rows import CHOLESKY, DEDICATED, FORWARD, INVERSE, ROBOTS
 
 # Entries of the times: ours in batches and alone, Pinocchio's loop and call, and the paper's.
 _BATCH, _SINGLE = "microseconds", "single_microseconds"
 _LOOP, _BARE, _CALL = "loop_microseconds", "bare_loop_microseconds", "call_microseconds"
 _PAPER = "paper_microseconds"
-# Against Pinocchio: what is divided, and the entries of theirs and ours.
-_AGAINST_LOOP = "Pinocchio's loop / our batch"
-_AGAINST_BARE = "Pinocchio's loop, no copies / our batch"
-_AGAINST_CALL = "Pinocchio's call / our one state"
+# Pinocchio's time divided by ours: names in the summary, labels, and entries of theirs and ours.
 _AGAINST = {
-    _AGAINST_LOOP: (_LOOP, _BATCH),
-    _AGAINST_BARE: (_BARE, _BATCH),
-    _AGAINST_CALL: (_CALL, _SINGLE),
+    "batch": ("Pinocchio's loop / our batch", _LOOP, _BATCH),
+    "batch_against_bare_loop": ("Pinocchio's loop, no copies / our batch", _BARE, _BATCH),
+    "single": ("Pinocchio's call / our one state", _CALL, _SINGLE),
 }
 
 
 class Times:
     """Records of times by robot and row."""
 
-    def __init__(self, records: Sequence[Mapping[str, object]]):
-        self._records = {(r["robot"], r["row"]): r for r in records}
+    def __init__(self, findings: Findings):
+        self._records = {(r["robot"], r["row"]): r for r in findings["times"]}
 
     def quotient(self, robot: str, row: str, other: str, column: str) -> float:
         """How many times longer one row takes than the other."""
@@ -43,99 +37,56 @@ class Times:
         return self._records[robot, row][theirs] / self._records[robot, row][ours]
 
 
-def find_ratios(
-    times: Sequence[Mapping[str, object]], operations: Sequence[Mapping[str, object]]
-) -> list[Ratio]:
-    """All ratios of each robot, then what holds for all robots together."""
-    known = Times(times)
-    counted = {record["robot"]: record["ratio"] for record in operations}
-    found = []
+def find_ratios(findings: Findings) -> Iterator[Ratio]:
+    """All ratios of each robot."""
+    times = Times(findings)
+    counted = {record["robot"]: record["ratio"] for record in findings["operations"]}
     for robot in ROBOTS:
-        found += _derivatives(known, robot, counted[robot])
-        found += _finite_differences(known, robot)
-        found += _inverses(known, robot)
-        found += _peers(known, robot)
-    return found + _together(found)
+        yield from _derivatives(times, robot, counted[robot])
+        yield from _finite_differences(times, robot)
+        yield from _inverses(times, robot)
+        yield from _peers(times, robot)
 
 
-def _derivatives(times: Times, robot: str, counted: float) -> list[Ratio]:
+def _derivatives(times: Times, robot: str, counted: float) -> Iterator[Ratio]:
     """What derivatives of inverse dynamics cost, in evaluations of inverse dynamics."""
-    what, rows = f"{INVERSE.analytical} / {INVERSE.row}", (INVERSE.analytical, INVERSE.row)
-    ours, theirs, paper = (times.quotient(robot, *rows, c) for c in (_SINGLE, _CALL, _PAPER))
-    return [
-        Ratio(robot, f"{what}, one state", ours, theirs, paper, bar=theirs, is_ceiling=True),
-        Ratio(robot, f"{what}, operations", counted, None, paper),
-    ]
+    what, pair = f"{INVERSE.analytical} / {INVERSE.row}", (INVERSE.analytical, INVERSE.row)
+    ours, theirs, paper = (times.quotient(robot, *pair, c) for c in (_SINGLE, _CALL, _PAPER))
+    yield Ratio(robot, f"{what}, one state", ours, theirs, paper)
+    yield Ratio(robot, f"{what}, operations", counted)
 
 
-def _finite_differences(times: Times, robot: str) -> list[Ratio]:
-    return [
-        Ratio(
-            robot,
-            f"{dynamics.finite} / analytical, batches",
-            times.quotient(robot, dynamics.finite, dynamics.analytical, _BATCH),
-            paper=times.quotient(robot, dynamics.finite, dynamics.analytical, _PAPER),
-            bar=_LEAST_AGAINST_FINITE[robot] if dynamics is FORWARD else None,
-        )
-        for dynamics in (INVERSE, FORWARD)
-    ]
+def _finite_differences(times: Times, robot: str) -> Iterator[Ratio]:
+    for dynamics in (INVERSE, FORWARD):
+        pair = dynamics.finite, dynamics.analytical
+        ours, paper = (times.quotient(robot, *pair, c) for c in (_BATCH, _PAPER))
+        yield Ratio(robot, f"{dynamics.finite} / analytical, batches", ours, paper=paper)
 
 
-def _inverses(times: Times, robot: str) -> list[Ratio]:
-    """Both routes to the inverse of the mass matrix; the bar is for batches."""
-    paper = times.quotient(robot, CHOLESKY, DEDICATED, _PAPER)
-    return [
-        Ratio(
-            robot,
-            f"{CHOLESKY} / dedicated, {label}",
-            times.quotient(robot, CHOLESKY, DEDICATED, ours),
-            times.quotient(robot, CHOLESKY, DEDICATED, theirs),
-            paper,
-            bar=_LEAST_AGAINST_CHOLESKY.get(robot) if ours == _BATCH else None,
-        )
-        for label, ours, theirs in (("batches", _BATCH, _LOOP), ("one state", _SINGLE, _CALL))
-    ]
+def _inverses(times: Times, robot: str) -> Iterator[Ratio]:
+    """Both routes to the inverse of the mass matrix."""
+    for label, own, peer in (("batches", _BATCH, _LOOP), ("one state", _SINGLE, _CALL)):
+        found = [times.quotient(robot, CHOLESKY, DEDICATED, c) for c in (own, peer, _PAPER)]
+        yield Ratio(robot, f"{CHOLESKY} / dedicated, {label}", *found)
 
 
-def _peers(times: Times, robot: str) -> list[Ratio]:
-    return [
-        Ratio(robot, f"{row}: {what}", times.against_peer(robot, row, *columns))
-        for row in (INVERSE.analytical, FORWARD.analytical)
-        for what, columns in _AGAINST.items()
-    ]
+def _peers(times: Times, robot: str) -> Iterator[Ratio]:
+    for row in (INVERSE.analytical, FORWARD.analytical):
+        for what, theirs, ours in _AGAINST.values():
+            yield Ratio(robot, f"{row}: {what}", times.against_peer(robot, row, theirs, ours))
 
 
-def _together(ratios: Sequence[Ratio]) -> list[Ratio]:
-    """Bars for the derivatives of all robots, against Pinocchio."""
-    bars = {
-        _AGAINST_LOOP: (_LEAST_MEAN, _LEAST_IN_BATCHES),
-        _AGAINST_BARE: (None, None),
-        _AGAINST_CALL: (None, _LEAST_ALONE),
-    }
-    found = []
-    for what, (mean_bar, least_bar) in bars.items():
-        values = [ratio.ours for ratio in ratios if ratio.what.endswith(what)]
-        found += [
-            Ratio("all", f"mean of {what}", geometric_mean(values), bar=mean_bar),
-            Ratio("all", f"least of {what}", min(values), bar=least_bar),
-        ]
-    return found
+def conclude(findings: Findings) -> Iterator[Fact]:
+    """Means of the derivatives of all robots, against Pinocchio."""
+    for name, (what, _, _) in _AGAINST.items():
+        values = [r["ours"] for r in findings["ratios"] if r["what"].endswith(what)]
+        yield spread(name, f"derivatives, {what}", values)
 
 
-def table(ratios: Sequence[Ratio]) -> Table:
-    """A row a ratio."""
-    columns = [
-        Column("robot"), Column("what", ""),
-        Column("ours", "ours", ".2f"),
-        Column("pinocchio", "Pinocchio", ".2f"),
-        Column("paper", "paper", ".2f"),
-        Column("sense", "bar"), Column("bar", "", ".2f"),
-        Column("verdict", ""),
-    ]  # fmt: skip
-    note = (
+RATIOS = Derived(
+    ratio_table(
         "paper: Carpentier and Mansard 2018, of the times in Table I.\n"
-        "Pinocchio: of its calls alone for one state, of loops over them for batches.\n"
-        "The means are geometric."
-    )
-    records = [ratio.record() for ratio in ratios]
-    return Table("ratios", "Ratios of times, and the bars for ours", columns, records, note)
+        "Pinocchio: of its calls alone for one state, of loops over them for batches."
+    ),
+    lambda findings: ratio_records(find_ratios(findings)),
+)

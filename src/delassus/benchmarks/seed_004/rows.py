@@ -1,4 +1,4 @@
-"""The rows and columns of the paper's Table I, its numbers, and who stands for them here."""
+"""The rows and columns of the paper's Table I, its times, and the robots that are measured here."""
 
 from __future__ import annotations
 
@@ -6,12 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 
-from ... import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
-from ..algorithms import FORWARD_DYNAMICS, INVERSE_DYNAMICS, INVERSE_MASS_MATRIX, Algorithm
+from ... import (
+    ForwardDynamicsDerivatives,
+    InverseDynamicsDerivatives,
+    forward_dynamics_derivatives,
+    inverse_dynamics_derivatives,
+    inverse_mass_matrix,
+)
+from ..comparing.algorithms import (
+    FORWARD_DYNAMICS,
+    INVERSE_DYNAMICS,
+    INVERSE_MASS_MATRIX,
+    Algorithm,
+)
 
 # The robots, and the columns of the paper that they stand for: an arm, a quadruped, a humanoid.
 ROBOTS = {"xarm7": "KUKA LWR", "hyq": "HyQ", "talos": "Atlas"}
-HUMANOID = "talos"
 
 
 @dataclass(frozen=True)
@@ -19,7 +29,7 @@ class Dynamics:
     """Inverse or forward dynamics, and its derivatives with respect to all three inputs."""
 
     row: str
-    function: Algorithm
+    algorithm: Algorithm
     derivatives: Algorithm
 
     @property
@@ -51,12 +61,11 @@ def _cholesky_inverse(module: ModuleType) -> Callable:
     return inverse
 
 
-_INPUTS = ("q", "v", "x")
 INVERSE = Dynamics(
     "ID",
     INVERSE_DYNAMICS,
     Algorithm(
-        "inverse_dynamics_derivatives", _INPUTS, "computeRNEADerivatives",
+        inverse_dynamics_derivatives, ("q", "v", "x"), "computeRNEADerivatives",
         result_type=InverseDynamicsDerivatives, peer_results=("dtau_dq", "dtau_dv", "M"),
     ),
 )  # fmt: skip
@@ -64,7 +73,7 @@ FORWARD = Dynamics(
     "FD",
     FORWARD_DYNAMICS,
     Algorithm(
-        "forward_dynamics_derivatives", _INPUTS, "computeABADerivatives",
+        forward_dynamics_derivatives, ("q", "v", "x"), "computeABADerivatives",
         result_type=ForwardDynamicsDerivatives, peer_results=("ddq_dq", "ddq_dv", "Minv"),
     ),
 )  # fmt: skip
@@ -72,7 +81,7 @@ DEDICATED, CHOLESKY = "M^-1, dedicated", "M^-1, Cholesky"
 INVERSES = {
     DEDICATED: INVERSE_MASS_MATRIX,
     CHOLESKY: Algorithm(
-        "inverse_mass_matrix", ("q",), _cholesky_inverse,
+        inverse_mass_matrix, ("q",), _cholesky_inverse,
         has_conventions=True, options="method='cholesky'",
     ),
 }  # fmt: skip
@@ -90,6 +99,6 @@ _PAPER_MICROSECONDS = {
 
 
 def paper_microseconds(row: str, robot: str) -> float | None:
-    """The paper's time for the robot's counterpart, on a processor of 2.2 GHz of its day."""
+    """The paper's time for the corresponding robot, on a Core i7 of 2.2 GHz, if it has one."""
     times = dict(zip(ROBOTS, _PAPER_MICROSECONDS.get(row, ()), strict=False))
     return times.get(robot)

@@ -1,4 +1,4 @@
-"""Times of all that Table I compares, and of Pinocchio's functions for the same."""
+"""Times of everything in Table I, of ours and of Pinocchio."""
 
 from __future__ import annotations
 
@@ -8,22 +8,51 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from timeit import Timer
 
-from ...model.model import Model
-from ..algorithms import Algorithm, Results, in_our_order, own_timer, peer_timers, result_array
-from ..pinocchio_peer import PinocchioPeer
-from ..report import Column, Table
-from ..settings import Settings
-from ..states import States, largest_difference
-from ..timing import best_times, processor_clock
+from ... import Model
+from ..comparing.algorithms import (
+    Algorithm,
+    Results,
+    in_our_order,
+    own_timer,
+    peer_timers,
+    result_array,
+)
+from ..measuring.settings import Settings
+from ..measuring.states import States, largest_difference
+from ..measuring.timing import MICROSECONDS, best_times, processor_clock
+from ..peers.pinocchio import PinocchioPeer
+from ..reporting.checks import Limit
+from ..reporting.tables import Column, Record, Table, named, numbers
 from .finite_differences import FORWARD_STEP, FiniteDifferences
 from .rows import INVERSES, Dynamics
 
-_MICROSECONDS = 1e6
+TABLE = Table(
+    "times",
+    "Microseconds a state on one core: ours, Pinocchio's and the paper's",
+    [
+        *named("robot", "nv"),
+        Column("row", ""),
+        *numbers(".2f", microseconds="ours: batch", single_microseconds="one state"),
+        *numbers(".2f", new_microseconds="new results", loop_microseconds="Pinocchio: loop"),
+        *numbers(".2f", bare_loop_microseconds="loop, no copies", call_microseconds="one call"),
+        *numbers(".2f", paper_microseconds="paper"),
+        *numbers(".0e", difference="difference"),
+    ],
+    note="ours: in a batch; one state, into existing arrays, and with new results.\n"
+    "Pinocchio: a loop over its calls, results copied to their places (of two ways to take\n"
+    "them the faster); a loop with results thrown away; a call alone.\n"
+    "All in time of the processor, on one thread.\n"
+    "Finite differences: ours, 3 nv + 1 evaluations a state, all in one batch.\n"
+    "CasADi's: automatic differentiation of our dynamics, called from Python.\n"
+    "paper: Carpentier and Mansard 2018, Table I, for KUKA LWR, HyQ and Atlas, from C++.\n"
+    "difference: of batches to Pinocchio's results, relative.",
+)
+LIMIT = Limit("times", "difference", "{robot}, {row}: differs from Pinocchio by {difference:.1e}")
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """Something to time, and where its time a state stands in the table."""
+    """Something to time, and the row and column of the table for its time per state."""
 
     row: str
     column: str
@@ -33,8 +62,8 @@ class Contestant:
 
 def time_dynamics(
     model: Model, peer: PinocchioPeer, dynamics: Dynamics, automatic: Callable, settings: Settings
-) -> list[dict[str, object]]:
-    """Records of inverse or forward dynamics and of its derivatives by all means.
+) -> list[Record]:
+    """Records of inverse or forward dynamics, and of its derivatives by all methods.
 
     `automatic` is CasADi's function of one state.
     """
@@ -48,17 +77,17 @@ def time_dynamics(
             Timer("function(q, v, x)", globals={"function": automatic, **one}),
         ),
     ]  # fmt: skip
-    algorithms = {dynamics.row: dynamics.function, dynamics.analytical: dynamics.derivatives}
+    algorithms = {dynamics.row: dynamics.algorithm, dynamics.analytical: dynamics.derivatives}
     return _compare(model, peer, algorithms, settings, others)
 
 
-def time_inverses(model: Model, peer: PinocchioPeer, settings: Settings) -> list[dict[str, object]]:
+def time_inverses(model: Model, peer: PinocchioPeer, settings: Settings) -> list[Record]:
     """Records of both ways to invert the mass matrix."""
     return _compare(model, peer, INVERSES, settings)
 
 
 def _finite(dynamics: Dynamics, model: Model, states: States) -> Contestant:
-    differences = FiniteDifferences(dynamics.function, model, states, FORWARD_STEP)
+    differences = FiniteDifferences(dynamics.algorithm, model, states, FORWARD_STEP)
     column = "microseconds" if len(states.q) > 1 else "single_microseconds"
     return Contestant(dynamics.finite, column, Timer(differences), len(states.q))
 
@@ -69,8 +98,8 @@ def _compare(
     algorithms: Mapping[str, Algorithm],
     settings: Settings,
     others: Sequence[Contestant] = (),
-) -> list[dict[str, object]]:
-    """A record a row: times a state, alone and in a batch, and the difference to Pinocchio."""
+) -> list[Record]:
+    """One record per row: times of one state and of a batch, and the difference to Pinocchio."""
     states = States.random(model, settings.states, settings.seed)
     results = {
         row: (result_array(algorithm, states), result_array(algorithm, states))
@@ -91,18 +120,17 @@ def _compare(
 
 
 def _compete(contestants: Sequence[Contestant], settings: Settings) -> dict[str, dict[str, float]]:
-    """The columns of all rows; where several compete for one place, the fastest has it.
+    """The columns of all rows; the fastest of several contestants for one place counts.
 
     All run on one thread. Loops over a batch last so long that on a busy machine other processes
     would interrupt every one of them, so the clock is that of the processor.
     """
-    for c in contestants:
-        c.timer.timer = processor_clock()
-    times = best_times({str(k): c.timer for k, c in enumerate(contestants)}, settings)
+    timers = {k: c.timer for k, c in enumerate(contestants)}
+    times = best_times(timers, settings, processor_clock())
     columns: dict[str, dict[str, float]] = defaultdict(dict)
     for c, seconds in zip(contestants, times.values(), strict=True):
         known = columns[c.row].get(c.column, math.inf)
-        columns[c.row][c.column] = min(known, _MICROSECONDS * seconds / c.states)
+        columns[c.row][c.column] = min(known, MICROSECONDS * seconds / c.states)
     return columns
 
 
@@ -133,30 +161,3 @@ def _batch(
         *(Contestant(row, "loop_microseconds", timer, count) for timer in loops),
         *(Contestant(row, "bare_loop_microseconds", timer, count) for timer in bare_loops),
     ]
-
-
-def table(records: Sequence[Mapping[str, object]]) -> Table:
-    """A row a robot and algorithm."""
-    columns = [
-        Column("robot"), Column("nv"), Column("row", ""),
-        Column("microseconds", "ours: batch", ".2f"),
-        Column("single_microseconds", "one state", ".2f"),
-        Column("new_microseconds", "new results", ".2f"),
-        Column("loop_microseconds", "Pinocchio: loop", ".2f"),
-        Column("bare_loop_microseconds", "loop, no copies", ".2f"),
-        Column("call_microseconds", "one call", ".2f"),
-        Column("paper_microseconds", "paper", ".2f"),
-        Column("difference", "difference", ".0e"),
-    ]  # fmt: skip
-    title = "Microseconds a state on one core: ours, Pinocchio's and the paper's"
-    note = (
-        "ours: in a batch; one state, into arrays that are there, and with new results.\n"
-        "Pinocchio: a loop over its calls, results copied to their places (of two ways to take\n"
-        "them the faster), the same with results thrown away, and a call alone.\n"
-        "All in time of the processor, on one thread.\n"
-        "Finite differences: ours, 3 nv + 1 evaluations a state, all in one batch.\n"
-        "CasADi's: automatic differentiation of our dynamics, called from Python.\n"
-        "paper: Carpentier and Mansard 2018, Table I, for KUKA LWR, HyQ and Atlas, from C++.\n"
-        "difference: of batches to Pinocchio's results, relative."
-    )
-    return Table("times", title, columns, records, note)

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from ..machine import describe
-from ..report import Result
-from ..runner import check_possible, run_parts
-from ..settings import Settings
-from . import comparison, growth, plots, scaling, startup
-from .conclusions import conclude
+from ..reporting.conclusions import Largest, Spread
+from ..runner import Benchmark
+from . import comparison, growth, scaling, startup
 
-__all__ = ["run"]
+__all__ = ["TREE"]
 
-
-def run(settings: Settings | None = None) -> Result:
-    """Measure everything about tree dynamics against Pinocchio, on this machine, in one run."""
-    check_possible()
-    settings = Settings() if settings is None else settings
-    machine = describe()  # before the benchmark adds its own load
-    tables = run_parts((comparison, scaling, growth, startup), settings, "tree")
-    summary, conclusions, failures = conclude(tables, settings)
-    return Result(
-        name="tree",
-        title="Tree dynamics against Pinocchio",
-        settings=settings,
-        tables=list(tables.values()),
-        summary=summary,
-        conclusions=conclusions,
-        plots={
-            "speed": lambda: plots.speed(tables["single"].records, tables["batch"].records),
-            "growth": lambda: plots.growth(tables["growth"].records),
-        },
-        failures=failures,
-        machine=machine,
-    )
+TREE = Benchmark(
+    name="tree",
+    description="tree dynamics of real robots against Pinocchio",
+    title="Tree dynamics against Pinocchio",
+    parts=(comparison.PART, scaling.PART, growth.PART, startup.PART),
+    conclusions=(
+        Spread("batch", "batch", "ratio", "batch, against Pinocchio's fastest path"),
+        Spread("batch_against_loop", "batch", "loop_ratio", "batch, against a loop over calls"),
+        Spread(
+            "batch_against_function", "batch", "function_ratio",
+            "batch, against its batch function with one thread",
+        ),
+        Spread("single", "single", "ratio", "one state"),
+        Spread("two_threads", "scaling", "thread_ratio", "two threads, against one"),
+        Spread("float32", "scaling", "float32_ratio", "float32, against float64"),
+        growth.conclude,
+        Largest("largest_difference", ["single", "batch"], "difference", "difference to Pinocchio"),
+    ),
+)  # fmt: skip

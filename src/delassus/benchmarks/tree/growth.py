@@ -1,18 +1,14 @@
-"""Long chains: the recursions' cost must grow in proportion to the number of joints."""
+"""Long chains: how the time of the recursions grows with the number of joints."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
-import delassus
-
-from ...model.builder import ModelBuilder
-from ...model.model import Model
-from ...model.parts.joints import Revolute
-from ..algorithms import (
+from ... import Model, bias_forces, forward_dynamics, inverse_dynamics
+from ..comparing.algorithms import (
     FORWARD_DYNAMICS,
     INVERSE_DYNAMICS,
     Algorithm,
@@ -20,73 +16,59 @@ from ..algorithms import (
     peer_timers,
     result_array,
 )
-from ..pinocchio_peer import PinocchioPeer
-from ..progress import Job
-from ..report import Column, Table
-from ..settings import Settings
-from ..states import States
-from ..timing import best_times
+from ..comparing.mechanisms import REACH, chain
+from ..measuring.settings import Settings
+from ..measuring.states import States
+from ..measuring.timing import NANOSECONDS, best_times
+from ..peers.pinocchio import PinocchioPeer
+from ..reporting.checks import Limit
+from ..reporting.conclusions import Fact
+from ..reporting.figures import distinct
+from ..reporting.tables import Findings, Table, named, numbers
+from ..runner import Part
+from . import plots
 
-_LENGTH, _MASS, _RADIUS = 0.1, 0.1, 0.02  # of a link, in metres and kilograms
-_REACH = 0.3  # of the random angles, small so that the chain does not curl up
-_LONGEST_PEER = 100
-_NANOSECONDS = 1e9
+_LONGEST_PEER = 100  # joints of the longest chain for Pinocchio
+_SHORT, _LONG = 100, 1000  # joints of the chains that conclusions are about
 
-
-def chain(joints: int) -> Model:
-    """A chain of cylinders on revolute joints, whose axes take turns."""
-    across = _MASS * (_LENGTH**2 / 12.0 + _RADIUS**2 / 4.0)
-    along = _MASS * _RADIUS**2 / 2.0
-    builder = ModelBuilder(f"chain{joints}")
-    for i in range(joints):
-        builder.add_body(
-            f"link{i}",
-            f"link{i - 1}" if i else "world",
-            Revolute([[0, 0, 1], [0, 1, 0]][i % 2]),
-            [_LENGTH if i else 0.0, 0.0, 0.0],
-            mass=_MASS,
-            com=[_LENGTH / 2.0, 0.0, 0.0],
-            inertia=np.diag([along, across, across]),
-        )
-    return builder.build()
+TABLE = Table(
+    "growth",
+    "Nanoseconds a joint for chains of revolute joints, one core",
+    [
+        *named("algorithm", "joints"),
+        *numbers(".1f", single_nanoseconds="one state", batch_nanoseconds="batch"),
+        *numbers(".1f", pinocchio_nanoseconds="Pinocchio, one state"),
+        *numbers(".0e", residual="residual"),
+    ],
+    note="residual: of the joint forces, inverse dynamics after forward dynamics.\n"
+    f"Pinocchio up to {_LONGEST_PEER} joints: its memory grows with the cube of their number.",
+)
 
 
-def jobs(settings: Settings) -> list[Job]:
-    """A job for each algorithm and length."""
-    make = cache(chain)
-    return [
-        Job(
-            f"chain of {joints}, {algorithm.label}",
-            lambda joints=joints, algorithm=algorithm: (
-                {"joints": joints} | _measure(make(joints), algorithm, settings)
-            ),
-        )
-        for algorithm in (INVERSE_DYNAMICS, FORWARD_DYNAMICS)
-        for joints in settings.chain_lengths
-    ]
-
-
-def _measure(model: Model, algorithm: Algorithm, settings: Settings) -> dict[str, object]:
-    states = States.random(model, settings.chain_states, settings.seed, reach=_REACH)
+def measure(algorithm: Algorithm, joints: int, settings: Settings) -> Findings:
+    """One record: nanoseconds per joint, and how well results fulfil the equations of motion."""
+    model = chain(joints)
+    states = States.random(model, settings.chain_states, settings.seed, reach=REACH)
     one = states.first()
     out = result_array(algorithm, states)
     timers = {
         "single": own_timer(algorithm, model, one, result_array(algorithm, one)),
         "batch": own_timer(algorithm, model, states, out, threads=1),
     }
-    if model.nv <= _LONGEST_PEER:
+    if joints <= _LONGEST_PEER:
         peer = PinocchioPeer.from_model(model)
         timers |= peer_timers(algorithm, peer, one.for_peer(peer), result_array(algorithm, one))
-    times = best_times(timers, settings)
-    scale = _NANOSECONDS / model.nv
-    theirs = [time for name, time in times.items() if name.startswith("peer")]
-    return {
-        "algorithm": algorithm.label,
-        "single_nanoseconds": scale * times["single"],
-        "batch_nanoseconds": scale * times["batch"] / len(states.q),
+    single, batch, *theirs = best_times(timers, settings).values()
+    scale = NANOSECONDS / joints
+    record = {
+        "joints": joints,
+        "algorithm": str(algorithm),
+        "single_nanoseconds": scale * single,
+        "batch_nanoseconds": scale * batch / len(states.q),
         "pinocchio_nanoseconds": scale * min(theirs) if theirs else None,
         "residual": _residual(model, algorithm, states, out),
     }
+    return {"growth": [record]}
 
 
 def _residual(model: Model, algorithm: Algorithm, states: States, out: np.ndarray) -> float:
@@ -96,24 +78,36 @@ def _residual(model: Model, algorithm: Algorithm, states: States, out: np.ndarra
     ill-conditioned that right answers differ in them.
     """
     tau = out if algorithm is INVERSE_DYNAMICS else states.x
-    a = delassus.forward_dynamics(model, states.q, states.v, tau, threads=1)
-    needed = delassus.inverse_dynamics(model, states.q, states.v, a, threads=1)
-    bias = delassus.bias_forces(model, states.q, states.v, threads=1)
+    a = forward_dynamics(model, states.q, states.v, tau, threads=1)
+    needed = inverse_dynamics(model, states.q, states.v, a, threads=1)
+    bias = bias_forces(model, states.q, states.v, threads=1)
     return float((np.abs(needed - tau).max(axis=1) / np.abs(bias).max(axis=1)).max())
 
 
-def tables(records: Sequence[dict]) -> list[Table]:
-    """One table: a row an algorithm and length."""
-    columns = [
-        Column("algorithm"), Column("joints"),
-        Column("single_nanoseconds", "one state", ".1f"),
-        Column("batch_nanoseconds", "batch", ".1f"),
-        Column("pinocchio_nanoseconds", "Pinocchio, one state", ".1f"),
-        Column("residual", "residual", ".0e"),
-    ]  # fmt: skip
-    title = "Nanoseconds a joint for chains of revolute joints, one core"
-    note = (
-        "residual: of the joint forces, inverse dynamics after forward dynamics.\n"
-        f"Pinocchio up to {_LONGEST_PEER} joints: its memory grows with the cube of their number."
-    )
-    return [Table("growth", title, columns, records, note)]
+def conclude(findings: Findings) -> Iterator[Fact]:
+    """How many times longer a long chain takes than a short one, if both were measured."""
+    times = {(r["algorithm"], r["joints"]): r for r in findings["growth"]}
+    labels = {"single_nanoseconds": "one state", "batch_nanoseconds": "batch"}
+    found = {
+        f"{name}, {label}": _LONG * times[name, _LONG][key] / (_SHORT * times[name, _SHORT][key])
+        for name in distinct(findings["growth"], "algorithm")
+        for key, label in labels.items()
+        if (name, _LONG) in times and (name, _SHORT) in times
+    }
+    if found:
+        lines = [f"{_LONG} joints against {_SHORT}, {what}: {x:.1f}" for what, x in found.items()]
+        yield Fact("growth", found, "\n".join(lines))
+
+
+PART = Part(
+    "chains",
+    cases=lambda settings: product((INVERSE_DYNAMICS, FORWARD_DYNAMICS), settings.chain_lengths),
+    measure=measure,
+    tables=[TABLE],
+    limits=[
+        Limit(
+            "growth", "residual", "chain of {joints}, {algorithm}: the residual is {residual:.1e}"
+        )
+    ],
+    plots={"growth": plots.growth},
+)

@@ -1,42 +1,41 @@
-"""What a second thread and single precision bring."""
+"""How much faster batches are with a second thread, and in single precision."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from itertools import product
 
 import numpy as np
 
 from ... import robots
-from ...model.model import Model
-from ..algorithms import Algorithm, own_timer, result_array
-from ..progress import Job
-from ..report import Column, Table
-from ..settings import Settings
-from ..states import States, largest_difference
-from ..timing import best_times
+from ..comparing.algorithms import Algorithm, own_timer, result_array
+from ..measuring.settings import Settings
+from ..measuring.states import States, largest_difference
+from ..measuring.timing import MICROSECONDS, best_times
+from ..reporting.tables import Findings, Table, named, numbers
+from ..runner import Part
 from .comparison import ALGORITHMS
 
 ROBOTS = ("panda", "talos")
-_MICROSECONDS = 1e6
+
+TABLE = Table(
+    "scaling",
+    "Microseconds a state in a batch: two threads, and float32 on one thread",
+    [
+        *named("robot", "algorithm"),
+        *numbers(".3f", one_thread_microseconds="one thread"),
+        *numbers(".3f", two_threads_microseconds="two threads"),
+        *numbers(".2f", thread_ratio="ratio"),
+        *numbers(".3f", float32_microseconds="float32"),
+        *numbers(".2f", float32_ratio="ratio"),
+        *numbers(".0e", float32_difference="difference"),
+    ],
+    note="Two threads need two idle cores: see the load above.",
+)
 
 
-def jobs(settings: Settings) -> list[Job]:
-    """A job for each robot and algorithm."""
-    load = cache(robots.load)
-    return [
-        Job(
-            f"{robot}, {algorithm.label}, threads and precision",
-            lambda robot=robot, algorithm=algorithm: (
-                {"robot": robot} | _scale(load(robot), algorithm, settings)
-            ),
-        )
-        for robot in ROBOTS
-        for algorithm in ALGORITHMS
-    ]
-
-
-def _scale(model: Model, algorithm: Algorithm, settings: Settings) -> dict[str, object]:
+def measure(robot: str, algorithm: Algorithm, settings: Settings) -> Findings:
+    """One record: times of a batch by one thread, by two, and in single precision."""
+    model = robots.load(robot)
     double = States.random(model, settings.states, settings.seed)
     single = double.astype(np.float32)
     out, single_out = result_array(algorithm, double), result_array(algorithm, single)
@@ -48,9 +47,10 @@ def _scale(model: Model, algorithm: Algorithm, settings: Settings) -> dict[str, 
         },
         settings,
     )
-    one, two, float32 = (_MICROSECONDS * t / len(double.q) for t in times.values())
-    return {
-        "algorithm": algorithm.label,
+    one, two, float32 = (MICROSECONDS * t / len(double.q) for t in times.values())
+    record = {
+        "robot": robot,
+        "algorithm": str(algorithm),
         "one_thread_microseconds": one,
         "two_threads_microseconds": two,
         "thread_ratio": one / two,
@@ -58,19 +58,12 @@ def _scale(model: Model, algorithm: Algorithm, settings: Settings) -> dict[str, 
         "float32_ratio": one / float32,
         "float32_difference": largest_difference(single_out, out),
     }
+    return {"scaling": [record]}
 
 
-def tables(records: Sequence[dict]) -> list[Table]:
-    """One table: a row a robot and algorithm."""
-    columns = [
-        Column("robot"), Column("algorithm"),
-        Column("one_thread_microseconds", "one thread", ".3f"),
-        Column("two_threads_microseconds", "two threads", ".3f"),
-        Column("thread_ratio", "ratio", ".2f"),
-        Column("float32_microseconds", "float32", ".3f"),
-        Column("float32_ratio", "ratio", ".2f"),
-        Column("float32_difference", "difference", ".0e"),
-    ]  # fmt: skip
-    title = "Microseconds a state in a batch: two threads, and float32 on one thread"
-    note = "Two threads need two idle cores: see the load above."
-    return [Table("scaling", title, columns, records, note)]
+PART = Part(
+    "threads and precision",
+    cases=lambda _: product(ROBOTS, ALGORITHMS),
+    measure=measure,
+    tables=[TABLE],
+)

@@ -1,4 +1,4 @@
-"""What it costs to begin: importing, the first result, and the memory of a large batch."""
+"""Time to import and to the first result, and the memory of a large batch."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 
+from ... import DelassusError
 from ...compile.native.cache import FOLDER_VARIABLE
-from ...errors import DelassusError
-from ..progress import Job
-from ..report import Column, Table
-from ..settings import Settings
+from ..measuring.settings import Settings
+from ..reporting.tables import Column, Findings, Table, numbers
+from ..runner import Part
 
 _TRIES = 3
 _MEBIBYTE = 2**20
@@ -38,7 +37,7 @@ import json
 import numpy as np
 import delassus
 from delassus import robots
-from delassus.benchmarks.machine import resident_memory
+from delassus.benchmarks.measuring.machine import resident_memory
 
 model = robots.load("panda")
 rng = np.random.default_rng(0)
@@ -57,48 +56,75 @@ extra = None if before is None else max(after[1] - before[0], 0)
 print(json.dumps([sum(array.nbytes for array in (q, v, x, out)), extra]))
 """
 
+TIMES = Table(
+    "startup",
+    "Time to begin, in a fresh interpreter",
+    [Column("what", ""), *numbers(".2f", seconds="seconds")],
+)
+MEMORY = Table(
+    "memory",
+    "Peak memory in MiB: the arrays of inputs and results, and what comes on top",
+    [
+        Column("what", ""),
+        *numbers(".0f", arrays_mebibytes="arrays"),
+        *numbers(".1f", extra_mebibytes="extra"),
+    ],
+)
 
-def jobs(settings: Settings) -> list[Job]:
-    """Jobs that run in processes of their own."""
-    return [
-        Job("import time", _import),
-        Job("first result, warm cache", _warm),
-        Job("first result, cold cache", _cold),
-        Job("memory", lambda: _memory(settings.memory_states)),
-    ]
 
-
-def _import() -> dict[str, object]:
+def _import(_: Settings) -> Findings:
     seconds = min(_seconds(_IMPORT) for _ in range(_TRIES))
-    return {"what": "import delassus", "seconds": seconds}
+    return _time("import delassus", seconds)
 
 
-def _warm() -> dict[str, object]:
+def _warm(_: Settings) -> Findings:
     seconds = min(_seconds(_FIRST_RESULT) for _ in range(_TRIES))
-    return {"what": "import, load panda, first inverse dynamics, warm cache", "seconds": seconds}
+    return _time("import, load panda, first inverse dynamics, warm cache", seconds)
 
 
-def _cold() -> dict[str, object]:
+def _cold(_: Settings) -> Findings:
     with tempfile.TemporaryDirectory() as folder:
         seconds = _seconds(_FIRST_RESULT, {FOLDER_VARIABLE: folder})
-    return {"what": "the same with an empty cache: compiles one kernel", "seconds": seconds}
+    return _time(
+        "import, load panda, first inverse dynamics, empty cache: one kernel is compiled", seconds
+    )
 
 
-def _memory(states: int) -> dict[str, object]:
+def _memory(settings: Settings) -> Findings:
+    states = settings.memory_states
     arrays, extra = json.loads(_run(_MEMORY.format(states=states)))
-    return {
+    record = {
         "what": f"inverse and forward dynamics of {states:,} panda states",
         "arrays_mebibytes": arrays / _MEBIBYTE,
         "extra_mebibytes": None if extra is None else extra / _MEBIBYTE,
     }
+    return {"memory": [record]}
+
+
+_MEASURES = {
+    "import time": _import,
+    "first result, warm cache": _warm,
+    "first result, cold cache": _cold,
+    "memory": _memory,
+}
+
+
+def measure(what: str, settings: Settings) -> Findings:
+    """One record: a time, or the memory of a batch."""
+    return _MEASURES[what](settings)
+
+
+def _time(what: str, seconds: float) -> Findings:
+    return {"startup": [{"what": what, "seconds": seconds}]}
 
 
 def _seconds(script: str, environment: dict[str, str] | None = None) -> float:
+    """How long a script takes in a fresh interpreter."""
     return float(_run(_TIMED.format(script), environment))
 
 
 def _run(script: str, environment: dict[str, str] | None = None) -> str:
-    """What a script prints last in a fresh interpreter."""
+    """The last line that a script prints in a fresh interpreter."""
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True,
         env={**os.environ, **(environment or {})},
@@ -108,24 +134,7 @@ def _run(script: str, environment: dict[str, str] | None = None) -> str:
     return done.stdout.splitlines()[-1]
 
 
-def tables(records: Sequence[dict]) -> list[Table]:
-    """A table of times and one of memory."""
-    *times, memory = records
-    return [
-        Table(
-            "startup",
-            "Time to begin, in a fresh interpreter",
-            [Column("what", ""), Column("seconds", "seconds", ".2f")],
-            times,
-        ),
-        Table(
-            "memory",
-            "Peak memory in MiB: the arrays of inputs and results, and what comes on top",
-            [
-                Column("what", ""),
-                Column("arrays_mebibytes", "arrays", ".0f"),
-                Column("extra_mebibytes", "extra", ".1f"),
-            ],
-            [memory],
-        ),
-    ]
+PART = Part(
+    "start", cases=lambda _: [(what,) for what in _MEASURES], measure=measure,
+    tables=[TIMES, MEMORY],
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""States to try algorithms on, and how far their results are apart."""
+"""Random states to measure on, and how far results for them are apart."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model.model import Model
-from .pinocchio_peer import PinocchioPeer
+from ... import Model
+from ..peers.pinocchio import PinocchioPeer
 
 
 @dataclass(frozen=True)
 class States:
-    """A batch of states; x is an acceleration or the joint forces."""
+    """A batch of states, or one without a batch axis; x is an acceleration or joint forces."""
 
     q: np.ndarray
     v: np.ndarray
@@ -28,12 +28,22 @@ class States:
         steps = rng.uniform(-reach, reach, (count, model.nv))
         return cls(model.integrate(np.tile(model.neutral(), (count, 1)), steps), v, x)
 
+    @property
+    def is_batch(self) -> bool:
+        """Whether there is a batch axis."""
+        return self.v.ndim > 1
+
+    @property
+    def count(self) -> int:
+        """The number of states."""
+        return len(self.q) if self.is_batch else 1
+
     def astype(self, dtype) -> States:
-        """The same states in another precision."""
+        """These states in another precision."""
         return States(self.q.astype(dtype), self.v.astype(dtype), self.x.astype(dtype))
 
     def first(self, count: int | None = None) -> States:
-        """So many states, or one without a batch axis."""
+        """The first `count` states, or the first one without a batch axis."""
         return self.at(0 if count is None else slice(count))
 
     def at(self, part: int | slice) -> States:
@@ -41,18 +51,19 @@ class States:
         return States(self.q[part].copy(), self.v[part].copy(), self.x[part].copy())
 
     def at_rest(self) -> States:
-        """The same configurations without velocity, and without acceleration or joint forces."""
+        """These configurations without velocity, and without acceleration or joint forces."""
         return States(self.q, np.zeros_like(self.v), np.zeros_like(self.x))
 
     def for_peer(self, peer: PinocchioPeer) -> States:
-        """The same states in Pinocchio's coordinates."""
+        """These states in Pinocchio's coordinates."""
         return States(
-            peer.configuration(self.q), np.ascontiguousarray(peer.velocity(self.v)),
+            peer.configuration(self.q),
+            np.ascontiguousarray(peer.velocity(self.v)),
             np.ascontiguousarray(peer.velocity(self.x)),
-        )  # fmt: skip
+        )
 
     def as_columns(self) -> States:
-        """A column a state, the layout of Pinocchio's batch functions."""
+        """One column a state: the layout that Pinocchio's batch functions take."""
         return States(*(np.asfortranarray(array.T) for array in (self.q, self.v, self.x)))
 
 

@@ -1,4 +1,4 @@
-"""Where and with what a benchmark ran."""
+"""Where and with what a benchmark runs: processor, versions, memory, compiled kernels."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from ..compile.native import cpu
+from ...compile import kernels
+from ...compile.native import cache, cpu
 
 _PACKAGES = ("delassus", "numpy", "numba", "llvmlite", "pin", "example-robot-data")
+# A kernel is kept on disk as one file per way to call it, whose name ends in one of these.
+_ENTRIES = ("single", "single_full", "batch64", "batch32")
 
 
 def describe() -> dict[str, object]:
@@ -41,6 +44,7 @@ def processor() -> str:
 
 
 def _lines(command: list[str] | None) -> list[str]:
+    """What a command prints, in English; nothing if it cannot be run."""
     if command is None:
         return []
     environment = {**os.environ, "LC_ALL": "C"}
@@ -51,8 +55,16 @@ def _lines(command: list[str] | None) -> list[str]:
     return done.stdout.splitlines()
 
 
+def _version(package: str) -> str | None:
+    """The installed version of a package, None if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
 def resident_memory() -> tuple[int, int] | None:
-    """The memory of this process now and at its peak, in bytes; None where Linux is not."""
+    """The memory of this process now and at its peak, in bytes; None if not on Linux."""
     status = Path("/proc/self/status")
     if not status.exists():
         return None
@@ -63,8 +75,10 @@ def resident_memory() -> tuple[int, int] | None:
     return now, peak
 
 
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
+def compiled_kernels() -> tuple[int, int, Path]:
+    """How many kernels have been compiled, how many there are, and where compiled ones are kept."""
+    folder = cache.folder()
+    kept = {path.name.partition(".")[0] for path in folder.glob("*.nbi")}
+    names = list(kernels())
+    compiled = [n for n in names if any(f"{n}_{entry}" in kept for entry in _ENTRIES)]
+    return len(compiled), len(names), folder

@@ -10,9 +10,9 @@ class Settings:
     """Sizes that all benchmarks share; the defaults are those of a full run."""
 
     states: int = 4096  # in a batch
-    repeats: int = 15  # turns that each contestant has at least, of which the best counts
-    turn_seconds: float = 0.002  # that a turn takes at least, by repeating short calls
-    match_seconds: float = 0.6  # that all turns of all contestants take at least
+    repeats: int = 15  # turns of each contestant, at least; the fastest one counts
+    turn_seconds: float = 0.002  # of a turn, at least: short calls are repeated
+    match_seconds: float = 0.6  # of all turns of all contestants together, at least
     chain_states: int = 256  # in a batch of long chains
     chain_lengths: tuple[int, ...] = (10, 30, 100, 300, 1000)
     difference_states: int = 256  # in a batch of finite differences

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import delassus as dl
-from delassus.benchmarks.pinocchio_peer import PinocchioPeer, load_pair
+from delassus.benchmarks.peers.pinocchio import PinocchioPeer, load_pair
 
 pin = pytest.importorskip("pinocchio")
 

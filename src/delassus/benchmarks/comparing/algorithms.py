@@ -1,4 +1,4 @@
-"""The algorithms that are compared, what both libraries call them, and calls of them to time."""
+"""Algorithms on trees with Pinocchio's functions for them, and timers of both."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from types import ModuleType
 
 import numpy as np
 
-import delassus
-
-from ..model.model import Model
-from .pinocchio_peer import PinocchioPeer, pinocchio
-from .states import States
+from ... import Model, forward_dynamics, inverse_dynamics, inverse_mass_matrix, mass_matrix
+from ..measuring.states import States
+from ..measuring.timing import state_timer
+from ..peers.packages import pinocchio
+from ..peers.pinocchio import PinocchioPeer
 
 # Results of an algorithm for one state or a batch: an array, or a tuple of several.
 Results = np.ndarray | tuple[np.ndarray, ...]
@@ -21,26 +21,25 @@ Results = np.ndarray | tuple[np.ndarray, ...]
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A function of ours, and Pinocchio's functions for the same."""
+    """A function of ours, and Pinocchio's functions that compute the same result."""
 
-    name: str  # in `delassus`
-    inputs: tuple[str, ...]
-    peer: str | Callable[[ModuleType], Callable]  # in `pinocchio`, or what makes it of the module
-    peer_batch: str | None = None
+    function: Callable
+    inputs: tuple[str, ...]  # names of arrays in `States`
+    # Pinocchio's function for one state: its name, or a function that makes it from the module.
+    peer: str | Callable[[ModuleType], Callable]
+    peer_batch: str | None = None  # the name of its function for a batch
     has_conventions: bool = False  # whether Pinocchio lets one choose the axes it computes in
     options: str = ""  # further arguments of ours, as source text
-    result_type: type | None = None  # the tuple of several matrices
-    peer_results: tuple[str, ...] = ()  # where Pinocchio's data keep several matrices
+    result_type: type | None = None  # the named tuple of a function that returns several matrices
+    peer_results: tuple[str, ...] = ()  # attributes of Pinocchio's data with several matrices
 
-    @property
-    def label(self) -> str:
-        """The name as people write it."""
-        return self.name.replace("_", " ")
+    def __str__(self) -> str:
+        return self.function.__name__.replace("_", " ")
 
     @property
     def gives_matrix(self) -> bool:
-        """Whether the result is a matrix rather than a vector."""
-        return self.name.endswith("matrix") or self.result_type is not None
+        """Whether the result is a matrix, or several, rather than a vector."""
+        return self.result_type is not None or str(self).endswith("matrix")
 
     def peer_function(self) -> Callable:
         """Pinocchio's function for one state."""
@@ -48,16 +47,16 @@ class Algorithm:
         return getattr(module, self.peer) if isinstance(self.peer, str) else self.peer(module)
 
 
-INVERSE_DYNAMICS = Algorithm("inverse_dynamics", ("q", "v", "x"), "rnea", "rneaInParallel")
+INVERSE_DYNAMICS = Algorithm(inverse_dynamics, ("q", "v", "x"), "rnea", "rneaInParallel")
 FORWARD_DYNAMICS = Algorithm(
-    "forward_dynamics", ("q", "v", "x"), "aba", "abaInParallel", has_conventions=True
+    forward_dynamics, ("q", "v", "x"), "aba", "abaInParallel", has_conventions=True
 )
-MASS_MATRIX = Algorithm("mass_matrix", ("q",), "crba", has_conventions=True)
-INVERSE_MASS_MATRIX = Algorithm("inverse_mass_matrix", ("q",), "computeMinverse")
+MASS_MATRIX = Algorithm(mass_matrix, ("q",), "crba", has_conventions=True)
+INVERSE_MASS_MATRIX = Algorithm(inverse_mass_matrix, ("q",), "computeMinverse")
 
 
 def result_array(algorithm: Algorithm, states: States) -> Results:
-    """An array for the results of all the states, or a tuple of arrays."""
+    """An array of zeros for the results of all the states, or a tuple of arrays."""
     shape = states.v.shape + (states.v.shape[-1:] if algorithm.gives_matrix else ())
     if algorithm.result_type is None:
         return np.zeros(shape, states.v.dtype)
@@ -79,37 +78,30 @@ def own_timer(
         "" if out is None else ", out=out",
     ]
     statement = f"function(model, {', '.join(algorithm.inputs)}{''.join(options)})"
-    function = getattr(delassus, algorithm.name)
-    return Timer(statement, globals={"function": function, "model": model, "out": out,
-                                     **vars(states)})  # fmt: skip
+    scope = {"function": algorithm.function, "model": model, "out": out}
+    return Timer(statement, globals={**scope, **vars(states)})
 
 
 def peer_timers(
     algorithm: Algorithm, peer: PinocchioPeer, states: States, out: Results | None
 ) -> dict[str, Timer]:
-    """Pinocchio on one state, or on a batch state by state, by every way it offers.
+    """Pinocchio on one state, or on a batch state by state, in every way it offers.
 
     Results are copied to `out`; without it they stay where Pinocchio puts them.
     """
     results = () if out is None else out if isinstance(out, tuple) else (out,)
-    targets = [f"out{k}" for k in range(len(results))]
+    targets = {f"out{k}": array for k, array in enumerate(results)}
+    arrays = targets | {name: getattr(states, name) for name in algorithm.inputs}
     scope = {"function": algorithm.peer_function(), "model": peer.model, "data": peer.data,
              "world": pinocchio().Convention.WORLD}  # fmt: skip
-    arrays = dict(zip(targets, results, strict=True)) | vars(states)
-    loop = ""
-    if states.v.ndim > 1:
-        # The loop's variables must not shadow the arrays that they come from.
-        names = [*targets, *algorithm.inputs]
-        loop = f"for {', '.join(names)}, in zip({', '.join(f'all_{name}' for name in names)}): "
-        arrays = {f"all_{name}": array for name, array in arrays.items()}
     return {
-        way: Timer(loop + statement, globals=scope | arrays)
-        for way, statement in _peer_statements(algorithm, targets).items()
+        way: state_timer(statement, scope, arrays, states.is_batch)
+        for way, statement in _peer_statements(algorithm, list(targets)).items()
     }
 
 
 def _peer_statements(algorithm: Algorithm, targets: list[str]) -> dict[str, str]:
-    """Pinocchio's call by every convention it offers, with every way to copy what it gives."""
+    """Pinocchio's call in every convention it offers, with every way to copy its results."""
     inputs = ", ".join(algorithm.inputs)
     call = f"function(model, data, {inputs})"
     calls = {"peer": call}
@@ -137,17 +129,17 @@ def peer_batch_timer(
 
 
 def peer_results(algorithm: Algorithm, peer: PinocchioPeer, states: States) -> Results:
-    """What Pinocchio finds for a batch, in our order."""
+    """Pinocchio's results for a batch, in our order."""
     out = result_array(algorithm, states)
     peer_timers(algorithm, peer, states.for_peer(peer), out)["peer"].timeit(1)
     return in_our_order(out, algorithm, peer)
 
 
 def in_our_order(results: Results, algorithm: Algorithm, peer: PinocchioPeer) -> Results:
-    """Results of Pinocchio's in our order."""
+    """Results of Pinocchio's with degrees of freedom in our order."""
     if isinstance(results, tuple):
         *matrices, symmetric = results
-        # Of a symmetric matrix, some versions of Pinocchio give the upper triangle only.
+        # Some versions of Pinocchio give only the upper triangle of a symmetric matrix.
         below = np.triu(symmetric, 1).swapaxes(-1, -2)
         return tuple(map(peer.from_matrix, (*matrices, np.triu(symmetric) + below)))
     return peer.from_matrix(results) if algorithm.gives_matrix else peer.from_velocity(results)

@@ -1,7 +1,7 @@
-"""Pinocchio beside our models: the same robot in both, and the way between their coordinates.
+"""A robot in Pinocchio and in our library, and the conversion of coordinates between both.
 
-Pinocchio orders the children of a body by name and we as the file does, and it describes an angle
-without limits by its cosine and sine.
+Pinocchio orders the children of a body by name, and we in the order of the file. It describes an
+angle without limits by its cosine and sine.
 """
 
 from __future__ import annotations
@@ -11,22 +11,9 @@ from types import ModuleType
 
 import numpy as np
 
-from .. import robots
-from ..errors import MissingDependencyError, ModelError
-from ..model.model import Model
-from ..model.parts.elements import Body
-from ..model.parts.joints import Free, Prismatic, Revolute
-
-
-def pinocchio() -> ModuleType:
-    """The module, or an error that tells how to get it."""
-    try:
-        import pinocchio as module
-    except ImportError:
-        raise MissingDependencyError(
-            "the comparison needs Pinocchio, which is not installed: pip install 'delassus[bench]'"
-        ) from None
-    return module
+from ... import Free, Model, ModelError, Prismatic, Revolute, robots
+from ...model.parts.elements import Body
+from .packages import pinocchio
 
 
 class PinocchioPeer:
@@ -40,7 +27,7 @@ class PinocchioPeer:
         self.model = peer
         self.data = peer.createData()
         self._joints = [(joint, _find(peer, joint.name)) for joint in model.joints]
-        # Where each entry of our v stands in Pinocchio's.
+        # The index in Pinocchio's v of each entry of ours.
         spans = [range(other.idx_v, other.idx_v + other.nv) for _, other in self._joints]
         self._order = np.array([index for span in spans for index in span], int)
 
@@ -89,7 +76,7 @@ class PinocchioPeer:
         return result
 
     def from_velocity(self, v: np.ndarray) -> np.ndarray:
-        """The inverse of `velocity`."""
+        """Pinocchio's v, an acceleration or joint forces, in our order."""
         return v[..., self._order]
 
     def from_matrix(self, matrix: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a benchmark found: records shown as aligned text, kept as JSON and drawn as plots."""
+"""The result of a benchmark: shown as text, kept as JSON and drawn as plots."""
 
 from __future__ import annotations
 
@@ -8,73 +8,23 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .settings import Settings
+from ..measuring.settings import Settings
+from .tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_NOTHING = "-"
-_GAP = "  "
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table: which entry of the records it shows, and how numbers are written."""
-
-    key: str
-    heading: str | None = None  # the key, if none is given
-    format: str = ""
-    unit: str = ""  # written behind every number
-
-    def cell(self, record: Mapping[str, object]) -> str:
-        """The text for one record."""
-        value = record.get(self.key)
-        if value is None:
-            return _NOTHING
-        return str(value) if isinstance(value, str) else format(value, self.format) + self.unit
-
-
-@dataclass(frozen=True)
-class Table:
-    """Records with a title; `str` aligns them for people."""
-
-    key: str
-    title: str
-    columns: Sequence[Column]
-    records: Sequence[Mapping[str, object]]
-    note: str = ""
-
-    def data(self) -> list[dict[str, object]]:
-        """What the table shows, as records for JSON."""
-        return [{c.key: record.get(c.key) for c in self.columns} for record in self.records]
-
-    def __str__(self) -> str:
-        cells = [[c.key if c.heading is None else c.heading for c in self.columns]]
-        cells += [[c.cell(record) for c in self.columns] for record in self.records]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        is_text = [all(isinstance(r.get(c.key), str) for r in self.records) for c in self.columns]
-        lines = [
-            _GAP.join(
-                text.ljust(width) if left else text.rjust(width)
-                for text, width, left in zip(row, widths, is_text, strict=True)
-            ).rstrip()
-            for row in cells
-        ]
-        rule = "─" * max(map(len, lines))
-        body = [self.title, rule, lines[0], rule, *lines[1:], rule]
-        return "\n".join(body + ([self.note] if self.note else []))
-
 
 @dataclass(frozen=True)
 class Result:
-    """All that one run of a benchmark found."""
+    """Everything that one run of a benchmark found."""
 
     name: str
     title: str
     settings: Settings
     tables: Sequence[Table]
-    summary: Mapping[str, object]  # numbers for programs
-    conclusions: Sequence[str]  # the same for people
+    summary: Mapping[str, object]  # conclusions for programs
+    conclusions: Sequence[str]  # conclusions for people
     machine: Mapping[str, object]
     plots: Mapping[str, Callable[[], Figure]] = field(default_factory=dict)
     failures: Sequence[str] = ()
@@ -85,6 +35,7 @@ class Result:
         return "\n\n".join(parts)
 
     def _where(self) -> str:
+        """The machine and the date."""
         m = self.machine
         load = "" if m["load"] is None else f", load before the run {m['load']:.1f}"
         return f"{m['processor']}, {m['cores']} cores{load}, {m['date']}"

@@ -1,4 +1,4 @@
-"""Runs the parts of a benchmark one after the other, with a bar that names them."""
+"""Jobs: pieces of a benchmark that run one after the other, with a bar that names them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Job:
-    """A part of a benchmark; `run` returns the part's result."""
+    """A piece of a benchmark; `run` returns what it found."""
 
     label: str
     run: Callable[[], Any]
@@ -23,7 +23,7 @@ def run_jobs(jobs: Sequence[Job], title: str) -> list[Any]:
 
     results = []
     with tqdm(
-        total=len(jobs), desc=title, unit="part", disable=None, leave=False, file=sys.stderr
+        total=len(jobs), desc=title, unit="job", disable=None, leave=False, file=sys.stderr
     ) as bar:
         redirect = contextlib.nullcontext() if bar.disable else _lines_above(bar)
         with redirect:
@@ -35,11 +35,13 @@ def run_jobs(jobs: Sequence[Job], title: str) -> list[Any]:
 
 
 def _lines_above(bar) -> contextlib.AbstractContextManager:
-    """Lets what others print on stderr, such as the compiler, appear above the bar."""
+    """Let lines that others print on stderr, such as the compiler's, appear above the bar."""
     return contextlib.redirect_stderr(_Above(bar, sys.stderr))
 
 
 class _Above:
+    """A stream that writes its lines above a progress bar."""
+
     def __init__(self, bar, stream):
         self.bar, self.stream = bar, stream
 

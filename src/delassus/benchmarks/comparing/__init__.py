@@ -1,0 +1,1 @@
+"""What is compared: algorithms on trees, methods for constraints, robots and mechanisms."""

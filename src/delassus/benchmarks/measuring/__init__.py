@@ -1,0 +1,1 @@
+"""How something is measured: settings, random states, timers, jobs with a progress bar."""

@@ -1,0 +1,1 @@
+"""Pinocchio beside this library: robots, states and constraints as it describes them."""

@@ -1,0 +1,1 @@
+"""How results are shown: tables, ratios, checks, plots, and the files they are written to."""
