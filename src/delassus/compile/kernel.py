@@ -11,7 +11,7 @@ from ..errors import DataTypeError
 from . import batch
 from .language.functions import function
 from .language.signature import Signature, argument
-from .language.slots import Flat, Layout, layout
+from .language.slots import Layout, layout
 from .native import entries
 from .tables import Tabulated
 
@@ -63,7 +63,7 @@ class Kernel:
                         if entry(address, *shared, *inputs, output) == 0:
                             return output
                     else:
-                        outputs = [_empty(s) for s in shapes] if out is None else out
+                        outputs = [*map(_empty, shapes)] if out is None else out
                         if entry(address, *shared, *inputs, *outputs) == 0:
                             return outputs
             else:
@@ -91,7 +91,9 @@ class Kernel:
     def prepare(self, model, shared=()) -> int:
         """Keep what calls for one state need; return the address of the model's table."""
         address = model.table_for_one_state(self).address
-        model.prepared[self] = self._single, address, self.shapes(model, shared)[1]
+        # NumPy makes an array of one axis faster from a number than from a tuple.
+        shapes = [s[0] if len(s) == 1 else s for s in self.shapes(model, shared)[1]]
+        model.prepared[self] = self._single, address, shapes
         return address
 
     def shapes(self, model, shared=()) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
@@ -162,7 +164,7 @@ def kernel(
             tuple(shared),
             tuple(argument(*item) for item in inputs.items()),
             tuple(argument(*item) for item in outputs.items()),
-            work if isinstance(work, Layout) else Flat(work),
+            work,
         )
         made = Kernel(f, signature, label or f.__name__)
         if f.__name__ in _kernels:

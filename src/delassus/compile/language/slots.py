@@ -208,19 +208,3 @@ def _size(value) -> Layout | Callable[[Extents], int]:
     extent, record = value
     each = record if isinstance(record, int) else record.size
     return lambda n: n[extent] * each
-
-
-class Flat(Layout):
-    """One part without a name (transitional)."""
-
-    def __init__(self, size):
-        super().__init__((("memory", size),))
-
-    def _divide(self, memory, n, at):
-        return super()._divide(memory, n, at).memory
-
-    def expression(self, part_of, name, first=0):
-        return part_of(first)
-
-    def __call__(self, n):
-        return self.size(n)

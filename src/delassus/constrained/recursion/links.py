@@ -15,7 +15,7 @@ from ...dynamics.steps.points import frame_offset, place_world, point_position
 from ...spatial.vectors import add, add_cross, add_scaled, cross, get3, put3, subtract
 from ..rows.measures import put_rows, put_three_measures
 from ..rows.pieces import CONNECT
-from ..rows.request import OPTIONS, REQUEST, put_target
+from ..rows.request import OPTIONS, REQUEST, target_of
 from ..rows.wrenches import ROWS, count_rows, put_points, tree_shift
 from .plan import NONE
 
@@ -40,8 +40,8 @@ def move_links(model, q, v, external_forces, work):
 @function
 def put_constraints(model, q, v, requests, options, work):
     """All rows: their wrenches, targets gamma - a*, stiffnesses 1 / mu and first multipliers."""
-    with_error = any_true(options[OPTIONS.kp] > 0.0)
-    with_velocity = any_true(options[OPTIONS.kd] > 0.0)
+    gains = options[OPTIONS.kp], options[OPTIONS.kd]
+    with_error, with_velocity = any_true(gains[0] > 0.0), any_true(gains[1] > 0.0)
     if with_velocity or len(model.framed) > 0:
         put_velocities(model, v, with_velocity, work)
     for c in range(len(model.pieces)):
@@ -53,7 +53,7 @@ def put_constraints(model, q, v, requests, options, work):
         if model.pieces[c].kind != CONNECT:
             put_rows(model, model.pieces[c], q, v, with_error, work.links, LINK.size, work)
     for t in range(count_rows(model)):
-        work.dual.target[t] = put_target(t, requests, options, work.rows)
+        work.dual.target[t] = target_of(t, requests, gains, work.rows)
         work.dual.weights[t] = requests[t * REQUEST.size + REQUEST.weight]
         work.dual.multipliers[t] = requests[t * REQUEST.size + REQUEST.start]
 

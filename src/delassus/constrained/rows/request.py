@@ -44,12 +44,11 @@ DUAL = layout(target="m", residual="m", weights="m", multipliers="m", tension="m
 
 
 @function
-def put_target(row, requests, options, rows):
-    """gamma - a* of a row, where a* = desired - kd J v - kp error"""
+def target_of(row, requests, gains, rows):
+    """gamma - a* of a row, where a* = desired - kp error - kd J v; `gains` are kp and kd."""
     at = row * ROW.size
     x = rows[at + ROW.drift] - requests[row * REQUEST.size + REQUEST.desired]
-    x = x + options[OPTIONS.kd] * rows[at + ROW.velocity]
-    return x + options[OPTIONS.kp] * rows[at + ROW.error]
+    return x + gains[1] * rows[at + ROW.velocity] + gains[0] * rows[at + ROW.error]
 
 
 @function

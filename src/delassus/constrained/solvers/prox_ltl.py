@@ -38,7 +38,7 @@ from ..factor.kkt import (
     solve_tree_transposed,
 )
 from ..rows.packed import ConstrainedArrays
-from ..rows.request import INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, REQUEST, length, put_target
+from ..rows.request import INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, REQUEST, length, target_of
 from .proximal import goal_of, proximal
 
 # How often the iteration may start again from accelerations that rounding has spoilt.
@@ -102,7 +102,7 @@ def prox_ltl(
 @function
 def put_requests(model, requests, options, work):
     """Damping, stiffness, target and first multiplier of each row, and of those that fill up."""
-    padded = work.padded
+    padded, gains = work.padded, (options[OPTIONS.kp], options[OPTIONS.kd])
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         for t in range(piece.block, piece.block + piece.height):
@@ -115,7 +115,7 @@ def put_requests(model, requests, options, work):
             padded.damping[to] = requests[at + REQUEST.damping]
             padded.weights[to] = requests[at + REQUEST.weight]
             padded.multipliers[to] = requests[at + REQUEST.start]
-            padded.target[to] = put_target(piece.row + t, requests, options, work.rows)
+            padded.target[to] = target_of(piece.row + t, requests, gains, work.rows)
 
 
 @function
