@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import delassus as dl
-from delassus.compile import FLOAT64, kernels
 from delassus.dynamics.derivatives.aba import forward_dynamics_derivatives
 from delassus.dynamics.derivatives.aba_products import (
     forward_dynamics_jvp,
@@ -22,7 +21,6 @@ from delassus.dynamics.derivatives.mass_products import (
 )
 from delassus.dynamics.derivatives.rnea import inverse_dynamics_derivatives
 from delassus.dynamics.derivatives.rnea_products import inverse_dynamics_jvp, inverse_dynamics_vjp
-from delassus.model.packed import ModelArrays
 from trees import TREES, chain, random_states, random_tree, relative, unrelated
 
 pytestmark = pytest.mark.uncompiled
@@ -230,19 +228,6 @@ def test_state_that_is_not_a_number_stays_alone(product):
     for before, after in zip(clean, arrays(product(model, *states)), strict=True):
         assert np.array_equal(np.delete(before, 2, 0), np.delete(after, 2, 0))
         assert np.isnan(after[2]).any()
-
-
-@each_product
-def test_work_memory_is_written_before_it_is_read(product):
-    model = random_tree(5, bodies=9)
-    given_arguments = arguments(product, model, 0)
-    expected = arrays(product(model, *given_arguments))
-    own = next(kernel for kernel in kernels().values() if kernel.label == product.__name__)
-    work, outputs = own.work_memory(model, FLOAT64, np.nan), list(map(np.zeros_like, expected))
-    flat = [x.ravel() for x in (*given_arguments, *outputs)]
-    own.function(model.arrays(ModelArrays, FLOAT64), *flat, work)
-    for found, wanted in zip(outputs, expected, strict=True):
-        assert relative(found, wanted) < 1e-10
 
 
 @each_product

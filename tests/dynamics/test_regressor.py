@@ -9,13 +9,10 @@ from hypothesis import strategies as st
 
 import delassus as dl
 from delassus.benchmarks.peers.pinocchio import load_pair
-from delassus.compile import FLOAT64
 from delassus.dynamics.derivatives.regressor import (
     inertial_parameters,
     inverse_dynamics_regressor,
-    regress,
 )
-from delassus.model.packed import ModelArrays
 from trees import TREES, random_states, random_tree, relative
 
 SEEDS = st.integers(0, 10**6)
@@ -113,18 +110,6 @@ def test_a_merged_body_is_one():
     nothing = dl.ModelBuilder("nothing").build()
     assert inertial_parameters(nothing).shape == (0,)
     assert inverse_dynamics_regressor(nothing, *np.zeros((3, 4, 0))).shape == (4, 0, 0)
-
-
-@uncompiled
-def test_work_memory_is_written_before_it_is_read():
-    model = random_tree(5, bodies=9)
-    q, v, a = random_states(model, 0)
-    expected = inverse_dynamics_regressor(model, q, v, a)
-    work, Y = regress.work_memory(model, FLOAT64, np.nan), np.zeros(expected.size)
-    regress.function(
-        model.arrays(ModelArrays, FLOAT64), np.arange(10 * model.n_bodies), q, v, a, Y, work
-    )
-    assert relative(Y.reshape(expected.shape), expected) < 1e-13
 
 
 @uncompiled

@@ -97,13 +97,37 @@ def vary_links(model, q, v, a, work):
 @function
 def put_forces(model, external_forces, links):
     """Inertia, Coriolis operator and force of each link, which take the place of its motion."""
-    if present(external_forces):
-        for i in range(1, len(model.links)):
-            at = i * LINK.size
-            put_pushed_force(model.links[i], model.solids[i], at, external_forces, links)
-    else:
-        for i in range(1, len(model.links)):
-            put_force(model.links[i], model.solids[i], i * LINK.size, links)
+    for i in range(1, len(model.links)):
+        at = i * LINK.size
+        inertia, h, B, momentum, n, f = needed_force(
+            model.links[i], model.solids[i], at, external_forces, links
+        )
+        put6(links, at + SUBTREE.I, inertia)
+        put3(links, at + SUBTREE.h, h)
+        put9(links, at + SUBTREE.B, B)
+        put3(links, at + SUBTREE.l, momentum)
+        put3(links, at + SUBTREE.n, n)
+        put3(links, at + SUBTREE.f, f)
+
+
+@function
+def needed_force(link, solid, at, external_forces, links):
+    """I a + B v - f_ext: moment n and force f of one link; returns its I, h, B, l, n and f.
+
+    External forces are given in the body's axes, at its origin. The record of the link, at `at`,
+    starts with the slots of MOVING.
+    """
+    R, p = get9(links, at + MOVING.R), get3(links, at + MOVING.p)
+    omega, u = get3(links, at + MOVING.omega), get3(links, at + MOVING.u)
+    alpha, a = get3(links, at + MOVING.alpha), get3(links, at + MOVING.a)
+    inertia, h = rigid_inertia(link, solid, R, p)
+    B, momentum = coriolis_operator(inertia, h, link.mass, omega, u)
+    n, f = composite_times(inertia, h, link.mass, alpha, a)
+    n, f = add(n, rotate(B, omega)), add_cross(f, omega, momentum)
+    if present(external_forces) and link.body >= 0:
+        n_external, f_external = external_wrench(link, solid, R, p, external_forces)
+        n, f = subtract(n, n_external), subtract(f, f_external)
+    return inertia, h, B, momentum, n, f
 
 
 @function
@@ -115,37 +139,6 @@ def vary_subtrees(model, dq, dv, da, with_mass, work):
             vary_forces(model, i, k, dq, dv, da, with_mass, work)
         if link.parent > 0:
             add_to_parent(i * LINK.size, link.parent * LINK.size, work.links)
-
-
-@function
-def put_force(link, solid, at, links):
-    """Inertia, Coriolis operator and force of one link: f = I a + B v."""
-    R, p = get9(links, at + LINK.R), get3(links, at + LINK.p)
-    omega, u = get3(links, at + LINK.omega), get3(links, at + LINK.u)
-    alpha, a = get3(links, at + LINK.alpha), get3(links, at + LINK.a)
-    inertia, h = rigid_inertia(link, solid, R, p)
-    B, momentum = coriolis_operator(inertia, h, link.mass, omega, u)
-    n, f = composite_times(inertia, h, link.mass, alpha, a)
-    put6(links, at + SUBTREE.I, inertia)
-    put3(links, at + SUBTREE.h, h)
-    put9(links, at + SUBTREE.B, B)
-    put3(links, at + SUBTREE.l, momentum)
-    put3(links, at + SUBTREE.n, add(n, rotate(B, omega)))
-    put3(links, at + SUBTREE.f, add_cross(f, omega, momentum))
-
-
-@function
-def put_pushed_force(link, solid, at, external_forces, links):
-    """Inertia, Coriolis operator and force of a link under an external force: f = I a + B v - f_ext
-
-    The external force is given in the body's axes, at its origin.
-    """
-    R, p = get9(links, at + LINK.R), get3(links, at + LINK.p)
-    put_force(link, solid, at, links)
-    if link.body >= 0:
-        n, f = external_wrench(link, solid, R, p, external_forces)
-        put3(links, at + SUBTREE.f, subtract(get3(links, at + SUBTREE.f), f))
-        put3(links, at + SUBTREE.n, subtract(get3(links, at + SUBTREE.n), n))
 
 
 @function

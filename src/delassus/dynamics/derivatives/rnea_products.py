@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...compile import function, kernel, layout, overlay, present, slots
+from ...compile import function, kernel, layout, overlay, slots
 from ...model.model import Model
 from ...model.packed import ModelArrays
 from ...spatial.motions import add_cross_force, add_cross_motion, cross_force, cross_motion
@@ -33,16 +33,15 @@ from ...spatial.vectors import (
     add,
     add_cross,
     get3,
-    get9,
     put3,
     rotate,
     rotate_back,
     subtract,
 )
-from ..coriolis import coriolis_operator
-from ..steps.bodies import composite_times, external_wrench, rigid_inertia
-from ..steps.links import MOVING, PLACEMENT, SUBSPACE, move_link, place_links, start_at_rest
+from ..steps.bodies import composite_times
+from ..steps.links import MOVING, SUBSPACE, move_link, place_links, start_at_rest
 from ..steps.subspaces import across_joint, along
+from .rnea import needed_force
 
 # A link: placement, velocity and acceleration; of the variations Q, and of P the angular part,
 # which is all that B takes.
@@ -125,22 +124,6 @@ def accelerate_link(link, i, v, a, links, size, dofs):
     angular, linear = across_joint(link, a, dofs, DOF.size)
     add_to(links, i * size + MOVING.alpha, angular)
     add_to(links, i * size + MOVING.a, linear)
-
-
-@function
-def needed_force(link, solid, at, external_forces, links):
-    """f = I a + B v - f_ext of one link; return its I, h, B, l and f."""
-    R, p = get9(links, at + PLACEMENT.R), get3(links, at + PLACEMENT.p)
-    omega, u = get3(links, at + MOVING.omega), get3(links, at + MOVING.u)
-    alpha, a = get3(links, at + MOVING.alpha), get3(links, at + MOVING.a)
-    inertia, h = rigid_inertia(link, solid, R, p)
-    B, momentum = coriolis_operator(inertia, h, link.mass, omega, u)
-    n, f = composite_times(inertia, h, link.mass, alpha, a)
-    n, f = add(n, rotate(B, omega)), add_cross(f, omega, momentum)
-    if present(external_forces) and link.body >= 0:  # in the body's axes, at its origin
-        n_external, f_external = external_wrench(link, solid, R, p, external_forces)
-        n, f = subtract(n, n_external), subtract(f, f_external)
-    return inertia, h, B, momentum, n, f
 
 
 # --- dtau along dq, dv, da ------------------------------------------------------------------------
