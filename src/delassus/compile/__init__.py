@@ -1,4 +1,4 @@
-"""The only part of the package that knows the compiler; see docs/compile.md."""
+"""Kernels and how they run. Only this part of the package imports Numba; see docs/compile.md."""
 
 from .batch import is_compiled, is_single_usable
 from .kernel import FLOAT32, FLOAT64, Kernel, kernel, kernels

@@ -1,4 +1,4 @@
-"""Evaluation of a kernel for any number of states: checks, conversion, lane blocks, threads."""
+"""Evaluation of a kernel for one state or many: checks, conversion, blocks of lanes, threads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from .native.writing import how_to_write
 from .symbolic import is_symbolic, trace
 
 COMPILE_VARIABLE = "DELASSUS_COMPILE"
-# States that a thread takes at a time: enough to hide the cost of taking, few enough to share well.
+# Threads take chunks of states: not too few states, as taking a chunk costs time; and several
+# chunks for each thread, so that all threads finish at nearly the same time.
 _LEAST_CHUNK = 64
 _CHUNKS_A_THREAD = 4
 _DOUBLE = np.dtype(np.float64)
@@ -32,12 +33,12 @@ def is_compiled() -> bool:
 
 
 def is_single_usable() -> bool:
-    """The entry for one state uses the model's own work memory, which the GIL must protect."""
+    """Whether the entry for one state may run: it uses the model's work memory under the GIL."""
     return is_compiled() and getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
 def evaluate(kernel, model, inputs, out, threads, shared):
-    """Evaluate a kernel for one state or a batch, with care; return the list of outputs."""
+    """Check and convert all arguments, evaluate for one state or a batch; return the outputs."""
     signature = kernel.signature
     input_shapes, output_shapes = kernel.shapes(model, shared)
     left_out = [np.empty((0, *shape[1:])) for shape in input_shapes[len(inputs) :]]
@@ -78,7 +79,7 @@ def _thread_count(threads: int | None) -> int:
 
 
 def _as_arrays(arguments: tuple[Argument, ...], inputs) -> tuple[list, np.dtype]:
-    """The inputs as arrays of one floating-point type: single only if all of them are single."""
+    """The inputs as arrays of one type: float32 if all that are given are float32, else float64."""
     if all(type(x) is np.ndarray and _is_readable(x, _DOUBLE) for x in inputs):
         return list(inputs), _DOUBLE
     arrays = [_as_array(a, x) for a, x in zip(arguments, inputs, strict=True)]
@@ -93,7 +94,7 @@ def _is_readable(x: np.ndarray, dtype: np.dtype) -> bool:
 
 
 def _is_repeated(x: np.ndarray, dtype: np.dtype) -> bool:
-    """Whether an array is one contiguous state broadcast to many, which is read in place."""
+    """Whether an array is one contiguous state broadcast to a batch: it is read without a copy."""
     return x.ndim > 1 and len(x) > 1 and x.strides[0] == 0 and _is_direct(x[0], dtype)
 
 
@@ -114,9 +115,9 @@ def _batch_size(arguments, arrays, shapes) -> int | None:
     counts = {}
     for a, x, shape in zip(arguments, arrays, shapes, strict=False):
         if a.optional and x.shape == (0, *shape[1:]):
-            continue  # left out
+            continue  # was left out
         if a.common and x.shape == (1, *shape):
-            continue  # for any number
+            continue  # one row for any number of states
         if x.shape == shape:
             counts[a.name] = None
         elif x.ndim == len(shape) + 1 and x.shape[1:] == shape:
@@ -171,7 +172,7 @@ def _is_direct(x: np.ndarray, dtype: np.dtype) -> bool:
 
 
 def _as_rows(x: np.ndarray, shape) -> np.ndarray:
-    """A row a state, or one row for all of them, or none for an argument that was left out."""
+    """An array with a row for each state, one row for all, or no row if it was left out."""
     if x.ndim > len(shape):
         return x[:1] if _is_repeated(x, x.dtype) else x
     return x[None] if x.shape == shape else np.empty((0,) * (len(shape) + 1), x.dtype)
@@ -197,23 +198,23 @@ def _run_uncompiled(kernel, model, shared, rows, dtype, n, thread_count) -> None
 
 
 def _run_single(kernel, model, shared, arrays, targets, has_all: bool) -> None:
-    """One state; the entry and the model's table are then ready for the next call."""
+    """Evaluate one state, and keep the entry and the model's table for the next call."""
     has_optional = has_all and len(kernel.signature.inputs) > kernel.signature.required
     entry, address = kernel.single(has_optional), kernel.prepare(model, shared)
     given = arrays if has_all else arrays[: kernel.signature.required]
-    given = [x if x.flags.writeable else x.copy() for x in given]  # entries take no read-only ones
+    given = [x if x.flags.writeable else x.copy() for x in given]  # entries refuse read-only arrays
     if entry(address, *shared, *given, *targets) != 0:
         raise AssertionError(f"{kernel.label} refused arguments that were checked")
 
 
 class _Scratch(threading.local):
-    """Each thread's work memory."""
+    """The work memory of each thread."""
 
     def __init__(self):
         self.arrays: dict[np.dtype, np.ndarray] = {}
 
     def array(self, size: int, dtype: np.dtype) -> np.ndarray:
-        """This thread's array of a type, at least so large."""
+        """An array of this thread's, with at least `size` numbers."""
         known = self.arrays.get(dtype)
         if known is None or known.size < size:
             known = self.arrays[dtype] = lined_up(size, dtype)
@@ -221,7 +222,7 @@ class _Scratch(threading.local):
 
 
 def lined_up(size: int, dtype: np.dtype) -> np.ndarray:
-    """An array from the start of a cache line on: vectors in NumPy's own often lie across two."""
+    """An array that starts at a cache line: in NumPy's arrays many vectors lie across two lines."""
     line = cpu.CACHE_LINE_BYTES
     memory = np.empty(size * dtype.itemsize + line, np.uint8)
     start = -memory.ctypes.data % line
@@ -232,14 +233,14 @@ _scratch = _Scratch()
 
 
 class Batch:
-    """A kernel that evaluates batches of one precision, with one model."""
+    """A kernel prepared for batches with one model, in one precision."""
 
     def __init__(self, kernel, model, shared, dtype: np.dtype):
         self.entry, self.dtype = kernel.batch(dtype), dtype
         self.address = model.table(kernel, dtype).address
         self.shapes = kernel.shapes(model, shared)[1]
         staged = sum(math.prod(s) for s in self.shapes if len(s) > 1)
-        self.staged_bytes = staged * dtype.itemsize  # of matrices, a state
+        self.staged_bytes = staged * dtype.itemsize  # of matrices, for one state
         self.width = cpu.lanes(dtype.itemsize)
         work = kernel.work.size(model.extents(kernel.signature.model))
         self.memory = (work + staged) * self.width
@@ -247,7 +248,7 @@ class Batch:
         self.left_out = [np.empty((0,) * (len(a.shape) + 1), dtype) for a in inputs]
 
     def run(self, inputs, out, threads, shared) -> list[np.ndarray] | None:
-        """The outputs for arrays that fit as they are, if one thread does it all; else None."""
+        """The outputs, if one thread is enough and the arrays fit unchanged; else None."""
         n = len(inputs[0])
         if not _is_for_one_thread(n, threads):
             return None
@@ -256,21 +257,21 @@ class Batch:
         return outputs if self.call(shared, arrays, False, n, 0, n) == 0 else None
 
     def call(self, shared, arrays, is_checked: bool, n: int, start: int, stop: int) -> int:
-        """Evaluate the states from start to stop, of n; answers 1 if arrays do not fit."""
+        """Evaluate states start..stop-1 of n; return 0, or 1 if the arrays do not fit."""
         scratch = _scratch.array(self.memory, self.dtype)
         how = how_to_write(n * self.staged_bytes)
         return self.entry(self.address, *shared, *arrays, scratch, is_checked, *how, start, stop)
 
 
 def _is_for_one_thread(n: int, threads: int | None) -> bool:
-    """Whether there are states, and not more than a thread takes at a time."""
+    """Whether one thread evaluates all of n > 0 states."""
     if threads is None:
         return 0 < n <= _LEAST_CHUNK
     return type(threads) is int and threads > 0 and (threads == 1 or n <= _LEAST_CHUNK) and n > 0
 
 
 def _batch_of(kernel, model, shared, dtype) -> Batch:
-    """What evaluates batches; that of doubles is kept for later calls."""
+    """The `Batch` of a kernel and a model; in float64 it is kept for later calls."""
     if dtype != _DOUBLE or kernel.shared_matters:
         return Batch(kernel, model, shared, dtype)
     if kernel not in model.prepared_batches:
@@ -285,8 +286,8 @@ def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     if chunk >= n:
         batch.call(shared, arrays, True, n, 0, n)
         return
-    starts = itertools.count(0, chunk)  # handing out a number is atomic
-    # From `end` on a chunk would not fill a block of lanes: the one before it takes the rest.
+    starts = itertools.count(0, chunk)  # threads share it without a lock: `next` is atomic
+    # A chunk from `end` on would not fill a block of lanes: the chunk before it takes the rest.
     end = n - batch.width + 1
 
     def take_chunks() -> None:
@@ -300,21 +301,21 @@ def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
 
 
 def _writeable(x: np.ndarray) -> np.ndarray:
-    """An array that entries take over read-only memory; they do not write to inputs."""
+    """A view of a read-only array that entries accept; they never write to inputs."""
     return np.asarray(_Memory(x))
 
 
 class _Memory:
-    """Tells NumPy of an array's memory that it may be written to."""
+    """The memory of an array, which NumPy is told to be writeable."""
 
     def __init__(self, x: np.ndarray):
-        self.x = x  # keeps it alive
+        self.x = x  # keeps the memory alive
         described = x.__array_interface__
         self.__array_interface__ = described | {"data": (described["data"][0], False)}
 
 
 def _chunk(n: int, width: int, thread_count: int) -> int:
-    """States a thread takes at a time: whole lane blocks, so that results do not depend on it."""
+    """States of a chunk: whole blocks of lanes, so that results do not depend on the threads."""
     if thread_count == 1:
         return n
     share = max(n // (thread_count * _CHUNKS_A_THREAD), _LEAST_CHUNK)

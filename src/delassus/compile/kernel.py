@@ -1,4 +1,4 @@
-"""A kernel: an algorithm's function with its arguments declared, and all the ways to run it."""
+"""Kernels: plain Python functions with declared arguments, and the ways to run them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ NO_MEMORY = layout()
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 
 
-# What a call raises on the short way whose arguments do not fit: it is then made with care, which
-# converts them, or says what is wrong.
+# Errors of the short way of a call where arguments do not fit. The call is then repeated by
+# `_call_with_care`, which converts the arguments, or says what is wrong with them.
 _DOES_NOT_FIT = (KeyError, IndexError, TypeError, AttributeError, ValueError)
 
 
@@ -38,18 +38,19 @@ class Kernel:
         self.work = signature.work
         self.label = label
         self._has_one_output = len(signature.outputs) == 1
-        self._axes = len(signature.inputs[0].shape)  # of the first input, for one state
+        self._axes = len(signature.inputs[0].shape)  # axes of the first input for one state
+        # Whether shapes of outputs depend on the lengths of shared arrays.
         self.shared_matters = any("len" in str(e) for a in signature.outputs for e in a.shape)
-        # The entries for one state by the number of inputs, and those for batches by precision.
+        # Compiled entries: for one state by the number of inputs, for batches by precision.
         self._single: dict[int, Callable] = {}
         self._batch: dict[np.dtype, Callable] = {}
 
     def __call__(self, model, inputs: tuple, out=None, threads: int | None = None, shared=()):
         """Evaluate for one state or for many; return the output, or a list of several.
 
-        The short way hands everything as it is to a compiled entry, which checks arrays itself:
-        that is what keeps the latency low. What does not fit there (lists, wrong shapes, a first
-        call) is for `batch.evaluate`.
+        The short way passes all arguments unchanged to a compiled entry, which checks the arrays
+        itself: this keeps the latency low. Arguments that do not fit there (lists, wrong shapes),
+        and the first call of all, go to `batch.evaluate`.
         """
         try:
             if inputs[0].ndim == self._axes:
@@ -76,7 +77,7 @@ class Kernel:
         return self._call_with_care(model, inputs, out, threads, shared)
 
     def _call_with_care(self, model, inputs: tuple, out, threads: int | None, shared):
-        """Evaluate with every argument looked at, converted, or rejected with a reason."""
+        """Check every argument, convert it or raise an error that says why not, then evaluate."""
         if not isinstance(model, Tabulated):
             raise DataTypeError(f"expected a Model, got {type(model).__name__}")
         if self._has_one_output and out is not None:
@@ -89,7 +90,7 @@ class Kernel:
         return outputs[0] if self._has_one_output else outputs
 
     def prepare(self, model, shared=()) -> int:
-        """Keep what calls for one state need; return the address of the model's table."""
+        """Store what later calls for one state need; return the address of the model's table."""
         address = model.table_for_one_state(self).address
         # NumPy makes an array of one axis faster from a number than from a tuple.
         shapes = [s[0] if len(s) == 1 else s for s in self.shapes(model, shared)[1]]
@@ -97,7 +98,7 @@ class Kernel:
         return address
 
     def shapes(self, model, shared=()) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-        """The shapes for one state of the inputs, and of the outputs."""
+        """Shapes of all inputs, and of all outputs, for one state."""
         key = (self, *map(len, shared)) if shared else self
         try:
             return model.argument_shapes[key]
@@ -112,12 +113,12 @@ class Kernel:
             return known
 
     def work_memory(self, model, dtype: np.dtype, fill=0.0):
-        """The parts of work memory that the plain Python function takes, for one state."""
+        """Work memory for one state, divided into its parts, for the plain Python function."""
         extents = model.extents(self.signature.model)
         return self.work.divide(np.full(self.work.size(extents), fill, dtype), extents)
 
     def single(self, with_optional: bool = False) -> Callable:
-        """The compiled entry for one state of doubles, with the optional inputs or without."""
+        """The compiled entry for one state in float64, with the optional inputs or without."""
         count = len(self.signature.inputs) if with_optional else self.signature.required
         with _compiling:
             if count not in self._single:
@@ -127,7 +128,7 @@ class Kernel:
             return self._single[count]
 
     def batch(self, dtype: np.dtype) -> Callable:
-        """The compiled entry for many states."""
+        """The compiled entry for batches in one precision."""
         with _compiling:
             if dtype not in self._batch:
                 made = entries.batch(self.label, self.function, self.signature, dtype)
@@ -149,12 +150,14 @@ def kernel(
 ) -> Callable[[Callable], Kernel]:
     """Declare an algorithm as a kernel.
 
-    `model` is the tuple of arrays that the function reads the model from. `inputs` and `outputs`
-    give each array's shape a state, as in "nv", "nv nv", "n_bodies 6 optional" or "nv common".
-    `shared` names integer arrays that are the same for all states. `work` is the layout of the work
-    memory of a state. The function is called as
-    `f(model, *shared, *inputs, *outputs, work)`, all arrays flat. Outputs of two axes and more come
-    to it as zeros; it must write the same entries of them for every state.
+    `model` is the class of the arrays that the function reads, such as ModelArrays. `inputs` and
+    `outputs` give the shape of each array for one state: "nv", "nv nv", "n_bodies 6 optional" or
+    "nv common" (see `language.signature.Argument`). `shared` names integer arrays that are the same
+    for all states. `work` is the layout of the work memory for one state.
+
+    The function is called as `f(model, *shared, *inputs, *outputs, work)`, with flat arrays. An
+    output of two or more axes is filled with zeros before the call, and the function must write the
+    same entries of it for every state.
     """
 
     def declare(f: Callable) -> Kernel:

@@ -3,8 +3,8 @@
 Every public function takes symbols in place of arrays, `casadi.SX` columns or NumPy arrays of them.
 `symbolic` makes a `casadi.Function` of it; `operation_count` counts what that function does.
 
-A trace knows no numbers. So it does all iterations that a function is allowed, and holds none of
-the remedies that rare states need (see `presume` in `operations`).
+A trace has no numbers to test. So it contains all iterations that a function is allowed to make,
+and none of the extra steps that rare states need (see `language.operations.presume`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import DataTypeError, MissingDependencyError, ShapeError, UnknownNameError
 
-# The shape, for one state, of arguments that public functions have by these names.
+# Arguments of public functions that may be symbols, and their shapes for one state.
 _SHAPES = {
     "q": ("nq",),
     "q0": ("nq",),
@@ -109,8 +109,8 @@ def symbolic(
 
     Its arguments are those of the function, in order: `symbolic(dl.forward_dynamics, model)` takes
     q, v and tau, and external forces (n_bodies, 6) if asked for. Further options go to the function
-    as they are: `symbolic(dl.frame_jacobian, model, frame="tip")`. Of a function with several
-    results, `outputs` names those to keep. Iterations are done as often as options allow.
+    unchanged: `symbolic(dl.frame_jacobian, model, frame="tip")`. If a function has several results,
+    `outputs` names those to keep. The trace contains all iterations that the options allow.
     """
     casadi = _casadi()
     names, symbols = [], []
@@ -136,7 +136,7 @@ def symbolic(
 
 
 def _named_results(result) -> dict[str, object]:
-    """What a function returns, by name."""
+    """The results of a function, by name."""
     if hasattr(result, "_fields"):
         return {name: getattr(result, name) for name in result._fields}
     return {"result": result}
@@ -162,8 +162,8 @@ class OperationCount:
 def operation_count(function: Callable, model, **options) -> OperationCount:
     """Count the operations of a public function on a model, as the papers count them.
 
-    Options are those of `symbolic` and of the function. With `outputs` only what these results
-    take is counted: `outputs=("acceleration", "multipliers")` leaves out what tells the residuals.
+    Options are those of `symbolic` and of the function. With `outputs`, only operations that these
+    results need are counted: `outputs=("acceleration", "multipliers")` leaves out the residuals.
     """
     casadi = _casadi()
     kinds = {

@@ -1,6 +1,7 @@
-"""A model's arrays as compiled entries find them: a table of extents, addresses and lengths.
+"""Tables by which compiled entries find a model's arrays: one address instead of many arguments.
 
-At its end it tells where the parts of the kernel's work memory start.
+A table is a list of 64-bit integers: the extents of the model, address and length of each array and
+of the work memory, then where each part of the kernel's work memory starts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _DOUBLE = np.dtype(np.float64)
 
 
 class Table:
-    """Keeps arrays alive, and the table that tells compiled code where they are."""
+    """A table for compiled entries, and the arrays that it points to, which it keeps alive."""
 
     def __init__(self, arrays: tuple, extents: dict[str, int], work: np.ndarray, starts: list[int]):
         self.arrays, self.work = arrays, work
@@ -27,7 +28,7 @@ class Table:
 
 
 class Unwrapped(np.recarray):
-    """An array whose fields are attributes, without negative indices: compiled code has none."""
+    """A record array that refuses negative indices, as compiled kernels do not have them."""
 
     def __getitem__(self, index):
         if isinstance(index, Integral) and index < 0:
@@ -36,14 +37,14 @@ class Unwrapped(np.recarray):
 
 
 class Tabulated:
-    """Base of what kernels can be called with: gives its arrays as tables.
+    """Base class of objects that kernels can be called with, such as models and constraints.
 
-    A subclass has `dimensions`, extents by name. A kernel reads the tuple of arrays that it names:
-    this class makes its arrays from the object, `kind.pack(object, dtype)`, and may know of more
-    extents, `kind.sizes(object)`.
+    A subclass has `dimensions`: extents by name. A kernel declares a class of arrays that it reads,
+    called `kind` here, such as ModelArrays. That class makes the arrays from the object by
+    `kind.pack(object, dtype)`, and may add extents by `kind.sizes(object)`.
 
-    Where a function calls a kernel, the object may have another one serve it: `kernels` of its
-    class maps the one to the other. So an object of an upper layer can stand where a model does.
+    `kernels` maps a kernel to another one that replaces it for objects of the class. So an object
+    of an upper layer can be passed to functions that take a model.
     """
 
     dimensions: dict[str, int]
@@ -55,24 +56,24 @@ class Tabulated:
         self._extents: dict = {}
         self._making = threading.Lock()
         self.argument_shapes: dict = {}  # by kernel
-        # By kernel, what a call with arrays that fit needs: entries for one state by the number of
-        # inputs, address of the table, shapes of outputs; and for batches of doubles a `Batch`.
+        # By kernel, what the short way of `Kernel.__call__` needs. For one state: entries by the
+        # number of inputs, address of the table, shapes of outputs. For float64 batches: a `Batch`.
         self.prepared: dict = {}
         self.prepared_batches: dict = {}
 
     def kernel_for(self, kernel):
-        """The kernel that serves this object where another is called."""
+        """The kernel to run for this object where `kernel` is called."""
         return self.kernels.get(kernel, kernel)
 
     def extents(self, kind: type) -> dict[str, int]:
-        """All extents that kernels know which read arrays of a kind."""
+        """All extents, by name, for kernels that read arrays of this kind."""
         if kind not in self._extents:
             more = kind.sizes(self) if hasattr(kind, "sizes") else {}
             self._extents[kind] = {**self.dimensions, **more}
         return self._extents[kind]
 
     def _packed(self, kind: type, dtype: np.dtype) -> tuple:
-        """Arrays of a kind in one precision."""
+        """The arrays of this kind, in one precision."""
         key = kind, dtype
         if key not in self._arrays:
             packed = zip(kind.pack(self, dtype), kind.array_types(dtype), strict=True)
@@ -80,12 +81,12 @@ class Tabulated:
         return self._arrays[key]
 
     def arrays(self, kind: type, dtype: np.dtype) -> tuple:
-        """Arrays of a kind for kernels that run as plain Python."""
+        """The arrays of this kind, for kernels that run as plain Python."""
         with self._making:
             return kind(*(a.view(Unwrapped) for a in self._packed(kind, dtype)))
 
     def table(self, kernel, dtype: np.dtype) -> Table:
-        """The table for batches, whose work memory belongs to the threads."""
+        """The table for batches, without work memory: each thread has its own."""
         with self._making:
             key = kernel, dtype
             if key not in self._tables:
@@ -98,7 +99,7 @@ class Tabulated:
         return Table(self._packed(kind, dtype), extents, work, kernel.work.starts(extents))
 
     def table_for_one_state(self, kernel) -> Table:
-        """The table for one state of doubles, with work memory of the kernel's own."""
+        """The table for one state in float64, with work memory for this kernel."""
         with self._making:
             if kernel not in self._tables:
                 work = np.empty(kernel.work.size(self.extents(kernel.signature.model)))
@@ -107,7 +108,7 @@ class Tabulated:
 
     def __getstate__(self):
         state = self.__dict__.copy()
-        for name in Tabulated().__dict__:  # made anew where it is needed
+        for name in Tabulated().__dict__:  # not pickled: made again when needed
             del state[name]
         return state
 

@@ -1,7 +1,7 @@
-"""Threads that help with a batch.
+"""Threads that help the calling thread with a batch.
 
-A pool of the standard library spends on each task what a small batch takes altogether; here a task
-is one entry in a queue.
+A thread pool of the standard library costs as much time for each task as a small batch in all. Here
+a task costs one entry in a queue.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def available_cores() -> int:
 
 
 class _Team:
-    """As many threads as cores but one, which is the caller's; they end with the process."""
+    """Threads that wait for tasks. They are started when needed, and end with the process."""
 
     def __init__(self):
         self.tasks: SimpleQueue = SimpleQueue()
@@ -50,7 +50,7 @@ _team = _Team()
 
 
 def run(task: Callable[[], None], helpers: int) -> None:
-    """Run a task in this thread and, at the same time, in as many others."""
+    """Run a task in this thread and, at the same time, in `helpers` other threads."""
     helpers = min(helpers, max(available_cores(), 2) * 4)
     if helpers > _team.size:
         _team.grow(helpers)
@@ -67,7 +67,7 @@ def run(task: Callable[[], None], helpers: int) -> None:
 
 
 def _start_anew() -> None:
-    """Threads do not survive a fork: the child makes its own when it needs them."""
+    """Forget all threads after a fork, which none survives: the child starts its own."""
     global _team
     _team = _Team()
 

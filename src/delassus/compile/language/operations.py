@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 
-# Angles beyond these, by the bits of a number, are not `near`: multiples of pi / 2 are not exact.
+# The largest angles for `near_sincos`, by the bits of a number. Beyond them, multiples of pi / 2
+# are not exact.
 REDUCIBLE = {64: 8.0e5, 32: 8.0e3}
 
 
@@ -30,12 +31,12 @@ def sincos(x):
 
 
 def near_sincos(x):
-    """Sine and cosine of an x that is not `far`: without a test, which many can share."""
+    """Sine and cosine of an x that is not `far`. It is not tested: one test can serve many x."""
     return sincos(x)
 
 
 def far(x):
-    """Whether the length of an angle, or of several, is beyond `near_sincos`, or NaN."""
+    """Whether x, an absolute angle or a sum of several, is too large for `near_sincos`, or NaN."""
     return x > REDUCIBLE[64] if _is_symbol(x) else not x <= REDUCIBLE[64]
 
 
@@ -85,20 +86,20 @@ def select(condition, x, y):
 
 
 def minimum(x, y):
-    """The smaller of x and y; NaN if either is."""
+    """The smaller of x and y; NaN if either is NaN."""
     return select(x <= y, x, select(y < x, y, x + y))
 
 
 def maximum(x, y):
-    """The larger of x and y; NaN if either is."""
+    """The larger of x and y; NaN if either is NaN."""
     return select(x >= y, x, select(y > x, y, x + y))
 
 
 def any_true(condition) -> bool:
     """Whether the condition holds in any lane; the condition itself where there are no lanes.
 
-    Of symbols it may always hold: what is done only if it does is part of a trace. So an iteration
-    that asks whether any state is left runs to its limit.
+    For symbols it is True, unless the condition is constant: a trace contains all that depends on
+    it. So an iteration that goes on while any state is active runs to its limit.
     """
     if _is_symbol(condition):
         return bool(condition) if condition.is_constant() else True
@@ -106,24 +107,24 @@ def any_true(condition) -> bool:
 
 
 def presume(condition, value):
-    """The condition; in a trace, which knows no numbers, the value in its place.
+    """The condition itself for numbers; `value` for symbols, which cannot be tested.
 
-    Iterations go on, and what is rarely needed is not: a trace holds neither the tests nor the
-    remedies, and counts what an algorithm takes when all goes as it should.
+    `value` is what the condition is in most states: True for "the iteration goes on", False for "an
+    extra step is needed". So a trace has the operations of a usual state.
     """
     return value if _is_symbol(condition) else condition
 
 
 def clear(argument, count) -> None:
-    """Set the first entries of an array to zero."""
+    """Set the first `count` entries of an array to zero."""
     argument[:count] = 0.0
 
 
 def part(memory, start):
-    """An array's entries, or work memory's rows, from one on."""
+    """The entries of an array, or the rows of work memory, from `start` on."""
     return memory[start:]
 
 
 def present(argument) -> bool:
-    """Whether an argument that may be left out was given."""
+    """Whether an optional argument was given."""
     return len(argument) > 0

@@ -1,4 +1,4 @@
-"""What a kernel takes and gives, declared by name and shape."""
+"""The declared arguments of a kernel: names and shapes of inputs, outputs and work memory."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .slots import Layout
 
 @dataclass(frozen=True)
 class Argument:
-    """An array a state: its name and the extents of its axes, numbers or names of dimensions.
+    """An input or output: its name, and the extents of its axes for one state.
 
-    A name is a dimension of the model ("nv") or the length of a shared array ("len(frames)").
-    An optional input may be left out, and stands after those that may not; the kernel asks
-    `present`. A common input of a batch may have one row, which holds for all states.
+    An extent is a number, the name of an extent of the model ("nv"), or the length of a shared
+    array ("len(frames)"). An optional input may be left out; it comes after the required ones, and
+    the kernel tests it by `present`. A common input may have one row for all states of a batch.
     """
 
     name: str
@@ -44,23 +44,24 @@ class Signature:
 
     @cached_property
     def required(self) -> int:
-        """How many inputs must be given; those after them may be left out, all together."""
+        """Number of required inputs. Optional ones come after them, and are given all or none."""
         return sum(not a.optional for a in self.inputs)
 
     def without_optional(self) -> Signature:
-        """The signature of a call that leaves out what may be left out."""
+        """The signature of a call without the optional inputs."""
         return replace(self, inputs=self.inputs[: self.required])
 
     @cached_property
     def states(self) -> tuple[Argument, ...]:
-        """The arguments that hold a row a state."""
+        """Inputs and outputs: the arguments that have a row for each state of a batch."""
         return self.inputs + self.outputs
 
     @cached_property
     def staged(self) -> tuple[Argument, ...]:
-        """The outputs that are matrices.
+        """Outputs of two or more axes. Batches write them to work memory first, and then copy them.
 
-        They come to the kernel as zeros, and it writes the same entries of them for every state.
+        They are filled with zeros before the call; the kernel writes the same entries of them for
+        every state.
         """
         return tuple(a for a in self.outputs if len(a.shape) > 1)
 

@@ -1,9 +1,9 @@
-"""Memory laid out by name: the records that it is made of, and the parts of a kernel's own.
+"""Names for memory: the slots of a record, and the parts of a kernel's work memory.
 
-`slots` names the places within one record, such as that of a link. A record may start with all of
-another's (`slots(PLACEMENT, A=6)`), and may be laid over fields of another that are not needed at
-the same time (`overlay`). `layout` names the parts of a kernel's work memory, such as the records
-of all links. It tells both how much memory a model needs and where each part of it is.
+`slots` names the places within one record, such as the record of a link. A record may start with
+the slots of another (`slots(PLACEMENT, A=6)`). It may take the place of slots of another that are
+not needed at the same time (`overlay`). `layout` names the parts of a kernel's work memory, such as
+the records of all links, and finds how much memory a model needs and where each part starts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def slots(*before, **sizes: int):
 
 
 def overlay(record, over: str, **sizes: int):
-    """Slots in the place of others of a record: those named in `over`, which follow each other.
+    """Slots in the place of the slots `over` of a record, which must follow each other.
 
     >>> LINK = slots(R=9, p=3, A=6)
     >>> INERTIA = overlay(LINK, "R", H=9)
@@ -51,7 +51,7 @@ def overlay(record, over: str, **sizes: int):
 
 
 def _record(sizes: dict[str, int], start: int):
-    """The offsets of slots from `start` on, and how many numbers they take."""
+    """Offsets of slots one after the other from `start` on, and how many numbers they take."""
     offsets, at = {}, start
     for name, size in sizes.items():
         offsets[name] = at
@@ -76,22 +76,22 @@ class Layout:
     """Parts of work memory by name; `layout` makes one."""
 
     def __init__(self, items: tuple):
-        self.items = items  # (name, size function or Layout), or alternatives for the same memory
+        self.items = items  # each is (name, size function), (name, Layout) or an Either
         self.names = tuple(_names(items))
         if len(set(self.names)) < len(self.names):
             raise ValueError(f"a layout cannot have two parts of a name: {', '.join(self.names)}")
         self.Parts = namedtuple("Parts", self.names)
 
     def size(self, n: Extents) -> int:
-        """How many numbers of memory there must be."""
+        """How many numbers the memory has, for extents n."""
         return self._place(n, 0)[0]
 
     def starts(self, n: Extents) -> list[int]:
-        """Where each part starts, those of layouts within the layout in their place."""
+        """Where each part starts. In the place of a part that is a layout stand its own parts."""
         return [start for _, start, _ in self._leaves(n, 0)]
 
     def divide(self, memory, n: Extents):
-        """The parts of an array."""
+        """An array divided into the parts, as a named tuple."""
         return self._divide(memory, n, 0)
 
     def _divide(self, memory, n: Extents, at: int):
@@ -104,9 +104,9 @@ class Layout:
         return self.Parts(**parts)
 
     def expression(self, part_of: Callable[[int], str], name: str, first: int = 0) -> str:
-        """Source that makes the parts, where `part_of` gives that of the k-th.
+        """Python source of the named tuple of parts; `part_of(k)` is the source of part k.
 
-        Classes of parts are called `name`, with numbers behind it for layouts within the layout.
+        The class of the tuple is called `name`, those of parts that are layouts `name_0`, `name_1`.
         """
         sources, k, inner = [], first, 0
         for part in self.names:
@@ -120,7 +120,7 @@ class Layout:
         return f"{name}({', '.join(sources)})"
 
     def classes(self, name: str) -> dict[str, type]:
-        """The classes that `expression` refers to."""
+        """The classes that the source of `expression` names."""
         found, inner = {name: self.Parts}, 0
         for part in self.names:
             value = self._value(part)
@@ -131,7 +131,7 @@ class Layout:
 
     @property
     def count(self) -> int:
-        """How many parts there are, those of layouts within the layout included."""
+        """Number of parts; a part that is a layout counts as its own parts."""
         values = map(self._value, self.names)
         return sum(value.count if isinstance(value, Layout) else 1 for value in values)
 
@@ -146,7 +146,7 @@ class Layout:
                 yield name, start, size
 
     def _place(self, n: Extents, at: int) -> tuple[int, list[tuple]]:
-        """Where the memory ends that starts at `at`; and name, value, start and size of parts."""
+        """Where memory that starts at `at` ends; and (name, value, start, size) of each part."""
         placed = []
         for item in self.items:
             if isinstance(item, Either):
@@ -162,7 +162,7 @@ class Layout:
 
 
 class Either:
-    """Layouts for the same memory, one at a time; `either` makes one."""
+    """Layouts that use the same memory at different times; `either` makes one."""
 
     def __init__(self, choices: tuple[Layout, ...]):
         self.choices = choices
@@ -184,8 +184,8 @@ def _names(items: tuple) -> Iterator[str]:
 def layout(*before: Layout | Either, **parts) -> Layout:
     """Work memory: the parts of layouts `before`, then those named here.
 
-    The size of a part is the name of an extent of the model ("nv"), a pair of such a name and a
-    record or number ("n_links", LINK), or a function of all extents. Or a part is a layout itself.
+    The size of a part is the name of an extent ("nv"), a pair of such a name and a record or number
+    ("n_links", LINK), a number, or a function of all extents. Or a part is a layout itself.
     """
     items: tuple = ()
     for one in before:
@@ -194,7 +194,7 @@ def layout(*before: Layout | Either, **parts) -> Layout:
 
 
 def either(*choices: Layout) -> Either:
-    """Layouts that take turns in the same memory, for `layout`."""
+    """Layouts that use the same memory at different times, as an argument of `layout`."""
     return Either(choices)
 
 

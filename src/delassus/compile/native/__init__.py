@@ -1,1 +1,1 @@
-"""Kernels as machine code: lane types, memory, entries, the cache. All that knows Numba."""
+"""Kernels as machine code: lane types, memory, entries, the cache. Only this folder uses Numba."""

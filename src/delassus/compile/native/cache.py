@@ -1,9 +1,9 @@
-"""Where compiled kernels are kept.
+"""The disk cache of compiled kernels.
 
-Numba's own disk cache looks only at the file of the outermost function, so an edited helper in
-another file would be served stale. Here the folder's name is a hash of all sources that kernels may
-be made of, of the versions of Numba, llvmlite, NumPy and Python, and of the processor: whatever
-changes, changes the folder.
+Numba's own disk cache looks only at the file of the outermost function. So, after a change of a
+helper in another file, it would load old code. Here the folder's name is a hash of all sources that
+kernels may be made of, of the versions of Numba, llvmlite, NumPy and Python, and of the processor.
+If any of them changes, the folder changes.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from . import cpu
 
 FOLDER_VARIABLE = "DELASSUS_CACHE_DIR"
 _PACKAGE = Path(__file__).resolve().parent.parent.parent
-# Folders of the package that no kernel reads.
+# Folders of the package without code of kernels.
 _WITHOUT_KERNELS = ("benchmarks", "cli", "viewer", "model/formats")
 
 
 class CacheWarning(UserWarning):
-    """Compiled kernels cannot be kept where they usually are."""
+    """Compiled kernels cannot be kept in the usual folder."""
 
 
 def source_hash(package: Path = _PACKAGE) -> str:
@@ -44,7 +44,7 @@ def source_hash(package: Path = _PACKAGE) -> str:
 
 @cache
 def fingerprint() -> str:
-    """What compiled code depends on, as one short hash."""
+    """A short hash of all that compiled code depends on."""
     import llvmlite
     import numba
     import numpy
@@ -80,7 +80,7 @@ def _is_writable(folder: Path) -> bool:
 
 @cache
 def folder() -> Path:
-    """The folder of this version's kernels, made if needed."""
+    """The folder for kernels of this version, created if needed."""
     try:
         preferred = _preferred_root() / fingerprint()
     except RuntimeError:  # there is no home
@@ -107,7 +107,7 @@ _said: set[str] = set()
 
 
 def announce(kernel: str, is_kept: bool = True) -> None:
-    """Say once a kernel that the wait is for its compilation."""
+    """Print that a kernel is being compiled, once for each kernel."""
     if kernel not in _said:
         _said.add(kernel)
         where = f"once; kept in {folder()}" if is_kept else "not kept: it is not of the package"
@@ -119,12 +119,16 @@ def announce(kernel: str, is_kept: bool = True) -> None:
 
 
 def covers(function: Callable) -> bool:
-    """Whether a function's source is among those that the folder's name is a hash of."""
+    """Whether a function's source is part of `source_hash`, that is, of this package."""
     return Path(function.__code__.co_filename).resolve().is_relative_to(_PACKAGE)
 
 
 def attach(dispatcher, kernel: str, prepare: Callable[[], None]) -> None:
-    """Keep what this dispatcher compiles in the folder; announce and prepare what is not there."""
+    """Make a dispatcher load from the folder and save to it.
+
+    If the folder does not have what it needs, this is announced, and `prepare` is called before it
+    compiles.
+    """
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
     class Locator(_CacheLocator):

@@ -1,17 +1,21 @@
-"""The compiled ways into a kernel, written out from the list of its arguments.
+"""The compiled entries of a kernel, whose source is generated from its signature.
 
-A kernel `f(model, shared..., inputs..., outputs..., work)` gets two of them, which take the model
-as the address of a table, and arrays, check these themselves and answer 0, or 1 if they do not fit:
+A kernel `f(model, shared..., inputs..., outputs..., work)` gets two entries. Both take the address
+of the model's table (see `compile.tables`) and arrays. They check the arrays, and return 0, or 1 if
+these do not fit.
 
-- a single entry, one state with low latency;
-- a batch entry, the states from `start` to `stop` in blocks of W lanes, without the GIL. The last
-  block is filled with states that the one before it has done already. If there are too few for any
-  block, they run through the same code with a stride of 0: all lanes hold the same state. Matrices
-  are first written to work memory, lanes side by side, and then copied out from first to last:
-  entries in the order of an algorithm would each wait for a cache line of their own. While a block
-  is worked on, memory is asked for what the next one reads and writes. How both are done follows
-  the policy of `writing`. If arrays were checked before, `is_checked`, inputs may also have one row
-  that holds for all states, or none, if they may be left out.
+The single entry evaluates one state with low latency. The batch entry evaluates states
+start..stop-1 in blocks of W lanes, without the GIL:
+
+- The last block is filled up with states of the block before it. If there are fewer than W states,
+  they go through the same code one at a time, with a stride of 0: all lanes hold the same state.
+- Matrices are first written to work memory, lanes side by side, and then copied to their places
+  from the first entry to the last. If the kernel wrote them in place, in its own order, each entry
+  would wait for its own cache line.
+- While a block is computed, inputs and outputs of the next block are prefetched. What is prefetched
+  and how matrices are copied follows the policy of `writing`.
+- With `is_checked` the arrays are not checked again. Inputs may then also have one row for all
+  states, or no row if they are optional and left out.
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ _MODULE = __name__
 
 
 def _names(kernel_function, signature: Signature, dtype) -> dict:
-    """What the source of an entry refers to. Only compiling needs it, loading does not."""
+    """The names that an entry's source uses. Only compiling needs them, loading does not."""
     from . import cpu, memory, operations, transfer
 
     operations.install()
@@ -86,7 +90,7 @@ def _single_source(name: str, signature: Signature, left_out: int) -> str:
 
 
 def _work(signature: Signature) -> str:
-    """The parts of the work memory that starts at `memory`."""
+    """Source of the parts of the work memory that starts at `memory`."""
     model = signature.model
     if signature.work.count == 0:
         return "None"
@@ -97,9 +101,9 @@ def _work(signature: Signature) -> str:
 
 
 def _check_lines(signature: Signature, lead: tuple[str, ...], indent: str = "    ") -> str:
-    """Answer 1 if an array has not the extents that are due, or an output overlaps an input.
+    """Source that returns 1 if an array has wrong extents, or an output overlaps an input.
 
-    Or if the numbers of a matrix do not lie in their places.
+    In batches also if a matrix is not aligned.
     """
     dimensions, checks = signature.model.dimensions, []
     for a in signature.states:
@@ -121,7 +125,7 @@ def _check_lines(signature: Signature, lead: tuple[str, ...], indent: str = "   
         for given in signature.inputs
         for result in signature.outputs
     ]
-    if lead:  # matrices are copied in whole lines, which hold whole numbers
+    if lead:  # copying matrices in whole cache lines needs aligned numbers
         checks += [f"address_of({a.name}) % ITEM_SIZE != 0" for a in signature.staged]
     return "".join(f"{indent}if {wrong}:\n{indent}    return 1\n" for wrong in checks)
 
@@ -191,8 +195,8 @@ def _compile(kernel_function, signature, dtype, source, name, label, types, **op
         scope.update(names())
     dispatcher.compile(types)
     dispatcher.disable_compile()
-    # Arguments fit as they are or are refused at once: Numba would spend a quarter of a millisecond
-    # on conversions that do not exist and on a message that nobody reads.
+    # Arguments of wrong types are refused at once. Numba would spend a quarter of a millisecond on
+    # a search for conversions, of which there are none, and on a message that nobody reads.
     dispatcher._search_new_conversions = _find_none
     dispatcher._explain_matching_error = _refuse
     return dispatcher

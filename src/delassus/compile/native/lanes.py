@@ -3,7 +3,7 @@
 Two Numba types live here:
 
 - `Lane`: a vector of W floats with the arithmetic of a float;
-- `Mask`: what comparing two lanes gives, read by `select` and `any_true`.
+- `Mask`: the result of a comparison of two lanes, for `select` and `any_true`.
 
 Importing this module imports Numba and registers the types.
 """
@@ -46,7 +46,7 @@ class Lane(types.Type):
 
 
 class Mask(types.Type):
-    """One truth value a lane."""
+    """A truth value for each lane."""
 
     def __init__(self, lane: Lane):
         self.lane = lane
@@ -217,7 +217,7 @@ def choose(typingctx, mask, x, y):
 
 @intrinsic
 def exceeds(typingctx, x, limit):
-    """Where x is not at most the limit: NaN is not."""
+    """Where x > limit, or x is NaN."""
 
     def generate(context, builder, sig, args):
         limits = _as_vector(context, builder, args[1], sig.args[1], x)
@@ -259,7 +259,7 @@ def lane_set(typingctx, x, index, value):
 
 
 def _raised(builder, x, kind, bit):
-    """The bits of a number, moved up so that one of them stands where the sign is."""
+    """The bits of a number, shifted so that bit `bit` is in the place of the sign."""
     bits = kind.bits if isinstance(kind, Lane) else kind.bitwidth
     pattern = ir.IntType(bits)
     distance = ir.Constant(pattern, bits - 1 - bit)
@@ -271,7 +271,7 @@ def _raised(builder, x, kind, bit):
 
 @intrinsic(prefer_literal=True)
 def by_bit(typingctx, x, bit, y, z):
-    """y where a bit of x's representation, counted from the lowest, is 0, z where it is 1."""
+    """y where bit `bit` of x, counted from the lowest, is 0; z where it is 1."""
 
     def generate(context, builder, sig, args):
         raised = _raised(builder, args[0], x, bit.literal_value)
@@ -283,7 +283,7 @@ def by_bit(typingctx, x, bit, y, z):
 
 @intrinsic(prefer_literal=True)
 def flipped(typingctx, x, bit, y, sign):
-    """y, negated where a bit of x's representation is 1. `sign` is -0.0."""
+    """y, negated where bit `bit` of x is 1. `sign` is -0.0."""
 
     def generate(context, builder, sig, args):
         raised = _raised(builder, args[0], x, bit.literal_value)
@@ -295,12 +295,13 @@ def flipped(typingctx, x, bit, y, sign):
 
 
 def stored(name: str, values: tuple[float, ...], bits: int):
-    """A function that reads constants from memory, as numbers like its argument.
+    """A function that loads constants from memory, as numbers of the type of its argument.
 
-    Where code may be anywhere in memory, LLVM spells out a constant of 64 bits by four instructions
-    on ARM, in each turn of a loop; and one held in a register is copied before a sum is built on
-    it. So these stand in a table that it must take as given: it is weak, as if another could be put
-    in its place. For lanes the table holds each constant in all lanes.
+    On ARM, in code that may be anywhere in memory, LLVM builds a 64-bit constant by four
+    instructions, again in each pass of a loop; and it copies a constant that is in a register
+    before it adds to it. Constants of a table with weak linkage are loaded instead: LLVM must
+    assume that another module replaces the table. For lanes the table has each constant in all
+    lanes.
     """
     real = {64: types.float64, 32: types.float32}[bits]
 

@@ -1,6 +1,6 @@
-"""The compiled forms of operations, and of functions that are marked as part of kernels.
+"""The compiled forms of scalar operations, and the registration of kernels' functions with Numba.
 
-Importing this module imports Numba; `install` tells it of all that was marked so far.
+Importing this module imports Numba.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _HALF_PI = {
     64: (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
     32: (1.5703125, 4.837512969970703e-4, 7.549790126404332e-8),
 }
-# Adding it rounds to an integer and leaves that integer in the low bits.
+# Adding this number rounds to an integer, and leaves that integer in the low bits of the sum.
 _ROUNDER = {64: 6755399441055744.0, 32: 12582912.0}
 
 
 def install() -> None:
-    """Make all functions known to Numba that were marked since the last call."""
+    """Register with Numba all functions that were marked (`@function`) since the last call."""
     _install_operations()
     while marked:
         register_jitable(**FAST)(marked.pop(0))
@@ -221,7 +221,7 @@ _POLYNOMIALS = {64: _polynomial64, 32: _polynomial32}
 
 
 def _reduced_sincos(bits):
-    """Sine and cosine of reducible angles: Cody and Waite's reduction, then polynomials."""
+    """Sine and cosine of angles up to REDUCIBLE: Cody and Waite's reduction, then polynomials."""
     general = (_TWO_OVER_PI, _ROUNDER[bits], *_HALF_PI[bits], 1.0, -0.5, -0.0)
     constants = L.stored("sincos", general + _SINE[bits] + _COSINE[bits], bits)
     polynomial = register_jitable(**EXACT)(_POLYNOMIALS[bits])

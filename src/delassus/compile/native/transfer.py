@@ -1,9 +1,15 @@
-"""Arguments of states between memory and kernels: asked for ahead, copied out, past the caches.
+"""How batch entries prefetch arguments, and copy matrices from work memory to the user's arrays.
 
-A matrix of each state is first written to work memory, lanes side by side. `copy_out` brings it to
-its place entry by entry, and `copy_lines_out` state by state, in whole cache lines: that is faster
-unless matrices are small. `stream_out` does so past the caches, for results that are larger than
-these: an ordinary store first reads the line that it writes to, and pushes out another.
+A kernel first writes the matrices of a block of lanes to work memory, lanes side by side:
+
+- `copy_out` copies them to their places entry by entry;
+- `copy_lines_out` copies state by state, in whole cache lines, which is faster unless matrices are
+  small;
+- `stream_out` also copies in whole lines, but past the caches (non-temporal stores), for outputs
+  that are larger than the caches. An ordinary store would first read the line that it writes to,
+  and push another line out of the cache.
+
+`writing` has the policy that chooses among them, and what it gains.
 """
 
 from __future__ import annotations
@@ -22,7 +28,7 @@ _LINES_AT_ONCE = 16
 
 @intrinsic
 def _prefetch_line(typingctx, address):
-    """Ask for the cache line at an address, to read it soon."""
+    """Prefetch the cache line at an address."""
 
     def generate(context, builder, sig, args):
         pointer, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -38,7 +44,7 @@ def _prefetch_line(typingctx, address):
 
 @register_jitable(forceinline=True)
 def prefetch(address, size, start, count):
-    """Ask for `count` states of an argument from `start` on, of so many bytes each."""
+    """Prefetch states start..start+count-1 of an argument, of `size` bytes each."""
     at = address + start * size
     end = at + count * size
     while at < end:
@@ -48,7 +54,7 @@ def prefetch(address, size, start, count):
 
 @intrinsic
 def _copy_block(typingctx, memory, view, start):
-    """Copy W rows of work memory from `start` on to the same entries of each state."""
+    """Copy rows start..start+W-1 of work memory to the same entries of each state."""
 
     def generate(context, builder, sig, args):
         lane = sig.args[0].lane
@@ -71,7 +77,7 @@ def _copy_block(typingctx, memory, view, start):
 
 @register_jitable(forceinline=True)
 def copy_out(memory, view, count):
-    """Copy the first rows of work memory to the first entries of each state."""
+    """Copy the first `count` rows of work memory to the first entries of each state."""
     width = width_of(memory)
     i = 0
     while i + width <= count:
@@ -84,7 +90,7 @@ def copy_out(memory, view, count):
 
 @intrinsic
 def _copy_number(typingctx, memory, source, target):
-    """Copy a number of the kind that work memory holds between two addresses."""
+    """Copy a number, of the type that work memory has, from address `source` to `target`."""
 
     def generate(context, builder, sig, args):
         pointer = context.get_data_type(sig.args[0].lane.element).as_pointer()
@@ -96,11 +102,11 @@ def _copy_number(typingctx, memory, source, target):
 
 
 def _line_writer(is_past_caches):
-    """An intrinsic that writes a cache line, as ordinary stores do or past the caches."""
+    """An intrinsic that writes a cache line, by ordinary stores or past the caches."""
 
     @intrinsic
     def write_line(typingctx, memory, source, target):
-        """Collect a line of one lane's numbers, and write it to the line at an address."""
+        """Gather a cache line of one lane's numbers at `source`, and write it to `target`."""
 
         def generate(context, builder, sig, args):
             lane = sig.args[0].lane
@@ -131,7 +137,7 @@ _copy_line, _stream_line = _line_writer(is_past_caches=False), _line_writer(is_p
 
 @register_jitable(forceinline=True)
 def _copy_numbers(memory, source, target, start, stop, item_size):
-    """Copy the bytes of one lane's numbers from `start` to `stop`."""
+    """Copy the numbers of one lane that are bytes start..stop-1 of its state."""
     while start < stop:
         _copy_number(memory, source + start * width_of(memory), target + start)
         start += item_size
@@ -139,14 +145,15 @@ def _copy_numbers(memory, source, target, start, stop, item_size):
 
 @register_jitable(forceinline=True)
 def _write_lines(memory, address, count, item_size, write_line):
-    """Copy the first rows of work memory to W states that lie side by side, by whole lines.
+    """Copy the first rows of work memory to W states that lie side by side, in whole cache lines.
 
-    Some lines of one state at a time: one line of each in turn would be slower to write, all of
-    one state would have large matrices read from the second cache as often as there are lanes.
+    It takes _LINES_AT_ONCE lines of one state, then as many of the next. To write one line of each
+    state in turn would be slower. To write a whole state at a time would read large matrices from
+    the second cache once for each lane.
     """
     width = width_of(memory)
     size = count * item_size
-    lines = (size + item_size) // CACHE_LINE_BYTES - 1  # so many in each state, wherever it starts
+    lines = (size + item_size) // CACHE_LINE_BYTES - 1  # whole lines of any state
     for lane in range(width):
         source, target = address_of(memory) + lane * item_size, address + lane * size
         start = -target % CACHE_LINE_BYTES
@@ -164,19 +171,19 @@ def _write_lines(memory, address, count, item_size, write_line):
 
 @register_jitable(forceinline=True)
 def copy_lines_out(memory, address, count, item_size):
-    """Copy the first rows of work memory to W states that lie side by side, of a line at least."""
+    """Copy the first rows of work memory to W states side by side, each a line or longer."""
     _write_lines(memory, address, count, item_size, _copy_line)
 
 
 @register_jitable(forceinline=True)
 def stream_out(memory, address, count, item_size):
-    """Copy the first rows of work memory to W states that lie side by side, past the caches."""
+    """Copy the first rows of work memory to W states side by side, past the caches."""
     _write_lines(memory, address, count, item_size, _stream_line)
 
 
 @intrinsic
 def wait_for_streams(typingctx):
-    """Let others see what was written past the caches."""
+    """A memory fence: makes what was written past the caches visible to other threads."""
 
     def generate(context, builder, sig, args):
         builder.fence("seq_cst")

@@ -1,4 +1,4 @@
 """A user's functions of joint coordinates, recorded as expressions and run as small programs.
 
-Nothing here knows the compiler: a program is data that a kernel interprets.
+Nothing here imports Numba: a program is data, which kernels interpret.
 """

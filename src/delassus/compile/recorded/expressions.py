@@ -1,7 +1,7 @@
-"""Expressions: what a plain Python function computes with while it is recorded, and derivatives.
+"""Expressions: objects that stand for numbers while a function is recorded; their derivatives.
 
-The same operation on the same operands is the same object, so that nothing is computed twice.
-Constants are folded and moved outwards, powers of one base are merged, and like terms are added.
+Equal operations on equal operands are one object, so that nothing is computed twice. Constants are
+folded and moved outwards, powers of one base are merged, and like terms are added.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...errors import DataTypeError, ModelError
 from ..language.functions import function
 from ..language.operations import absolute, atan2, exp, log, select, sincos, sqrt
 
-# What an expression is made by. Those from ADD on are also the instructions of programs.
+# Kinds of expressions. Those from ADD on are also instructions of programs.
 SYMBOL, CONSTANT, SINE, COSINE = -4, -3, -2, -1
 ADD, SUBTRACT, MULTIPLY, DIVIDE = 0, 1, 2, 3
 SHIFT, SCALE, INVERT, POWER = 4, 5, 6, 7  # x + c, c x, c / x, x^k
@@ -24,17 +24,17 @@ SQUARE_ROOT, ABSOLUTE, SIGN, TANGENT, ANGLE, EXPONENTIAL, LOGARITHM = 8, 9, 10, 
 
 
 class Graph:
-    """The expressions of one recording, each of which exists once."""
+    """All expressions of one recording. Equal expressions are one object."""
 
     def __init__(self):
         self._known: dict[tuple, Expression] = {}
 
     def symbols(self, count: int) -> list[Expression]:
-        """New unknowns."""
+        """New symbols, which stand for the arguments of the function."""
         return [self.make(SYMBOL, number=len(self._known)) for _ in range(count)]
 
     def constant(self, number: float) -> Expression:
-        """A number, which must be finite."""
+        """The expression of a number, which must be finite."""
         if not math.isfinite(number):
             raise ModelError(f"a recorded function holds a constant that is {number}")
         return self.make(CONSTANT, number=float(number))
@@ -50,7 +50,7 @@ class Graph:
         return value
 
     def make(self, kind: int, *operands: Expression, number: float = 0) -> Expression:
-        """The expression of this kind, made if it does not exist."""
+        """The expression of this kind and these operands; a new one if there is none yet."""
         key = (kind, number, *(e.index for e in operands))
         if key not in self._known:
             self._known[key] = Expression(self, len(self._known), kind, operands, number)
@@ -58,7 +58,7 @@ class Graph:
 
 
 def _binary(build: Callable) -> tuple[Callable, Callable]:
-    """The methods of an operator of two operands, of which the other may be the first."""
+    """The two methods of a binary operator: with self as left operand, and as right operand."""
 
     def method(self, other):
         other = self.graph.expression(other)
@@ -87,7 +87,7 @@ def _refuse_conversion(self):
 
 
 class Expression:
-    """What a recorded function computes with in place of a number."""
+    """Stands for a number while a function is recorded."""
 
     __slots__ = ("graph", "index", "kind", "number", "operands")
 
@@ -97,7 +97,7 @@ class Expression:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it is a number."""
+        """Whether it is a constant."""
         return self.kind == CONSTANT
 
     __add__, __radd__ = _binary(lambda x, y: _add(x, y))
@@ -118,7 +118,7 @@ class Expression:
     def __abs__(self):
         return _apply(ABSOLUTE, self)
 
-    # NumPy's functions of arrays of objects call the methods of their names.
+    # A NumPy function of an array of objects calls the method of the same name of each object.
 
     def sin(self):
         """The sine."""
@@ -165,7 +165,7 @@ class Expression:
         return (self * self + y * y).sqrt()
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        """NumPy's function on arrays of expressions only: numbers lack the methods above."""
+        """A NumPy function, with numbers turned into expressions: they lack the methods above."""
         return getattr(ufunc, method)(*map(self._as_array, inputs), **options)
 
     def _as_array(self, value) -> np.ndarray:
@@ -189,7 +189,7 @@ def _base(x: Expression) -> tuple[Expression, int]:
 
 
 def _add(x, y):
-    """x + y, or the difference if a term is negative"""
+    """x + y; written as a difference if one term has a negative factor"""
     if x.is_constant or y.is_constant:
         return _shift(y, x.number) if x.is_constant else _shift(x, y.number)
     if x.kind == SHIFT or y.kind == SHIFT:
@@ -242,7 +242,7 @@ def _multiply(x, y):
 
 
 def _product(x, y):
-    """x y for factors without constants: a power if a base of x is one of y's"""
+    """x y for factors without constants; equal bases are merged into a power"""
     (s, j), (t, k) = _base(x), _base(y)
     if s is t:
         return _raise(s, j + k)
@@ -298,12 +298,12 @@ def _angle(y, x):
 
 
 def _apply(kind, x):
-    """A function of one number"""
+    """A function of one operand, by its kind"""
     return x.graph.constant(_FUNCTIONS[kind](x.number)) if x.is_constant else x.graph.make(kind, x)
 
 
 def _by_age(x, y):
-    """One order of the operands where both mean the same"""
+    """The older operand first, so that x + y and y + x are one object"""
     return (x, y) if x.index < y.index else (y, x)
 
 
@@ -334,7 +334,7 @@ _FUNCTIONS = {
 
 # --- derivatives ----------------------------------------------------------------------------------
 
-# The derivative of an expression, given itself, its operands and then their derivatives.
+# Rules of differentiation: arguments are the expression, its operands, then their derivatives.
 _RULES = {
     ADD: lambda e, x, y, dx, dy: dx + dy,
     SUBTRACT: lambda e, x, y, dx, dy: dx - dy,
@@ -373,7 +373,7 @@ def derivatives(
 
 
 def in_order(expressions: Iterable[Expression], known=()) -> list[Expression]:
-    """All that is needed for the expressions and not yet known, each after its operands."""
+    """The expressions and all that they depend on, without `known`; each after its operands."""
     found, waiting = set(), list(expressions)
     while waiting:
         e = waiting.pop()

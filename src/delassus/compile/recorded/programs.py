@@ -1,9 +1,9 @@
-"""Programs: expressions as instructions in arrays, which a small interpreter runs in any kernel.
+"""Programs: expressions as arrays of instructions, which a small interpreter runs in kernels.
 
-So a user's function is part of compiled kernels without anything being compiled for it. A program
-works on registers, which are rows of work memory: first its inputs, then its outputs, then
-temporaries. An instruction is four integers: what to do, the register of the result, and two
-operands. These are registers; the second may also be the place of a constant, or an exponent.
+So compiled kernels can evaluate a user's function without being compiled again. A program works on
+registers, which are rows of work memory: first its inputs, then its outputs, then temporaries. An
+instruction is four integers: the operation, the register of the result, and two operands. Operands
+are registers; the second may also be the index of a constant, or an exponent.
 """
 
 from __future__ import annotations
@@ -48,9 +48,11 @@ from .expressions import (
     tangent,
 )
 
-# Instructions that are no expressions: a sine and cosine in two registers, a constant, a copy.
+# Instructions that are no kinds of expressions: put sine and cosine into two registers, put a
+# constant into a register, copy a register.
 SINE_COSINE, LOAD, MOVE = 15, 16, 17
-WORDS = 4  # of an instruction
+WORDS = 4  # integers of an instruction
+# Instructions whose second operand is the index of a constant.
 _WITH_CONSTANT = (SHIFT, SCALE, INVERT, LOAD)
 
 
@@ -112,11 +114,11 @@ def integer_power(x, k):
 
 
 class Program:
-    """Instructions that make outputs from inputs; both are lists of expressions by name.
+    """Instructions that compute outputs from inputs, which are lists of expressions by name.
 
-    `slots` tells the register at which each input and output begins, and with `size` how many
-    registers there are. The outputs are made in their order: the first `ends[name]` instructions
-    make those up to `name`, and read only the inputs that these depend on.
+    `slots` has the first register of each input and output, and as `size` the number of registers.
+    Outputs are computed in their order: the first `ends[name]` instructions compute all outputs up
+    to `name`, and read only the inputs that these depend on.
     """
 
     def __init__(
@@ -135,7 +137,7 @@ class Program:
 
 
 class _Writer:
-    """Gives expressions registers, and writes the instructions that fill them."""
+    """Assigns registers to expressions, and writes the instructions that compute them."""
 
     def __init__(self, inputs: list[Expression], outputs: Iterable[list[Expression]]):
         self.instructions: list[tuple[int, int, int, int]] = []
@@ -151,7 +153,7 @@ class _Writer:
         self.done: set[Expression] = set()
 
     def write(self, outputs: list[Expression]) -> None:
-        """The instructions of the next outputs."""
+        """Write the instructions that compute the next outputs."""
         for e in outputs:
             for needed in in_order([e], self.done):
                 self._compute(needed)
@@ -202,13 +204,13 @@ class _Writer:
         return self.registers[e]
 
     def _release(self, e: Expression) -> None:
-        """A register that nothing reads any more can be taken again."""
+        """Free the register of an expression if no later instruction reads it."""
         if self.uses[e] == 0 and e not in self.kept:
             heapq.heappush(self.free, self.registers.pop(e))
 
 
 def concatenate(programs: Sequence[Program]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The code and the constants of programs, one after the other, and where each starts."""
+    """Code and constants of all programs, one after the other, and where each program starts."""
     blocks, starts, shift = [np.zeros((0, WORDS), np.int64)], [], 0
     for program in programs:
         block = program.instructions.copy()
@@ -224,11 +226,11 @@ def concatenate(programs: Sequence[Program]) -> tuple[np.ndarray, np.ndarray, np
 
 
 def record(function: Callable, n: int) -> tuple[list[Expression], list[Expression]]:
-    """x and f(x): n symbols, and what the function makes of them, a row an expression.
+    """x and f(x): n symbols, and the expressions that the function returns, one for each row.
 
     The function is called once with an array of the symbols. It may use Python's operators and
-    NumPy's sin, cos, tan, arcsin, arccos, arctan, arctan2, hypot, sqrt, exp, log and abs. It gives
-    one expression, or a sequence or an array of them.
+    NumPy's sin, cos, tan, arcsin, arccos, arctan, arctan2, hypot, sqrt, exp, log and abs. It
+    returns one expression, or a sequence or an array of them.
     """
     graph, name = Graph(), getattr(function, "__name__", repr(function))
     x = graph.symbols(n)
@@ -271,9 +273,10 @@ def flat(result):
 
 
 class ImplicitProgram(Program):
-    """A function phi of n numbers x as m rows, with the derivatives that dynamics under phi needs.
+    """A function phi of n numbers x with m rows, and the derivatives that constraints phi = 0 need.
 
-    Inputs are x, v, a (n each) and w (m). Outputs, matrices by rows, are
+    Inputs are x, its rates v and a (n numbers each), and weights w of the rows (m numbers).
+    Outputs, matrices by rows, are
 
     - value: phi
     - jacobian: J = dphi/dx
@@ -313,7 +316,7 @@ def _jacobian(expressions: list[Expression], x: list[Expression]) -> list[Expres
 
 
 class ImplicitRegisters(NamedTuple):
-    """Where the inputs and outputs of an `ImplicitProgram` begin."""
+    """The first register of each input and output of an `ImplicitProgram`."""
 
     x: int
     v: int
@@ -329,7 +332,7 @@ class ImplicitRegisters(NamedTuple):
 
 @function
 def implicit_registers(n, m):
-    """The registers of a function of n numbers and m rows."""
+    """First registers of inputs and outputs, for a function of n numbers with m rows."""
     value = 3 * n + m
     jacobian = value + m
     bias = jacobian + m * n

@@ -1,4 +1,4 @@
-"""What kernels read that follow strands: one class of arrays for each way to tie knots."""
+"""The arrays of plans of strands: one class for each mode, that is, which nodes tie knots."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _FIELDS = (*_FIELDS, "places", "bases", "branches", "fillers", "is_plain")
 
 
 class StrandArrays(namedtuple("StrandArrays", (*ROW_FIELDS, *_FIELDS))):
-    """What kernels know of a model and of strands on it.
+    """The arrays of a model, of rows on it, and of a plan of strands (see `strands`).
 
     - others, stretches, supports, is_first, bare: the order of elimination (see `recursion.plan`)
-    - carriers: for each of the supports, which of them carries it
+    - carriers: for each of `supports`, the number of its parent among them, or -1
     - chains: degrees of freedom from each node to the world
-    - places: where each row is in the matrix, all rows of a branch side by side
-    - fillers: places of the matrix without a row, for strands that are not full
-    - is_plain: one number, whether the matrix has the rows of constraints, each on one strand only
+    - places: for each row, its place in the matrix, where rows of a branch are side by side
+    - fillers: places of filler rows, of strands with fewer than three rows
+    - is_plain: one number, whether each tile can be written to its place in the result at once
     """
 
     __slots__ = ()
@@ -82,14 +82,14 @@ class ThriftyArrays(StrandArrays):
 
 
 class PropagatedArrays(StrandArrays):
-    """Strands with knots at all nodes, between which all strands run as well."""
+    """Strands with knots at all nodes, which also run on from each node to the next."""
 
     __slots__ = ()
     mode = ALONGSIDE
 
 
 class BranchArrays(StrandArrays):
-    """Strands without knots, in branches that only a free base couples."""
+    """Strands without knots, in branches that only a free base couples with each other."""
 
     __slots__ = ()
     mode = SPLIT

@@ -1,14 +1,29 @@
-"""The passes that recursions on J M^-1 J^T are made of: inertias, runs of wrenches, tiles.
+"""The passes of all recursions on J M^-1 J^T: inertias, runs of strands, knots, tiles.
 
-With M = U D U^T of the tree, J M^-1 J^T = Y D^-1 Y^T, where an entry of Y is what a row's wrench,
-as it arrives at a link, does along a degree of freedom of its joint: y = S^T k. What remains of it
-for what carries the joint is k - U_k y / D. So Y takes articulated inertias and runs of wrenches
-only (Sathya, Bruyninckx, Decre and Pipeleers, Efficient constrained dynamics algorithms based on an
-equivalent LQR formulation using Gauss' principle of least constraint, 2024). See
-`strands` for what runs where, and for knots: there entries are the wrenches themselves in
-Y, and the motions that they give their node in place of Y D^-1.
+J M^-1 J^T = Y D^-1 Y^T, where D are the D of all joints, and an entry of Y is y = S^T k: what the
+wrench k of a row does along a degree of freedom. The wrench on the next link is P k = k - G y, with
+G = H^A S D^-1. So Y follows from articulated inertias and from wrenches that run to the world
+(Sathya, Bruyninckx, Decre and Pipeleers, Efficient constrained dynamics algorithms based on an
+equivalent LQR formulation using Gauss' principle of least constraint, 2024). work.Z has the entries
+of Y D^-1. In a knot, the entries in Y are the wrenches themselves, and those in Z the motions
+Omega k that they give the node. See `strands` for the words.
 
-A free body in the world is solved with as a whole (see `free_root`), by six entries.
+Sathya and Carpentier, Constrained Articulated Body Dynamics Algorithms, 2024, Algorithm 5:
+
+| paper | here | what |
+| --- | --- | --- |
+| lines 1, 2 | `place` | inertias of links, wrenches of rows |
+| lines 5, 8, 9 left | `articulate_supports` | D and P of joints, articulated inertias |
+| lines 6, 7 | `put_units` | P = 1, as six unit wrenches |
+| line 9 right | `run` of unit wrenches | P, from node to node |
+| line 10 | `run`, `put_corner` | ^jOmega_i, from entries of unit wrenches |
+| lines 12, 13 | `put_inverse_inertias` | ^0Omega_i |
+| lines 14 to 16 | `lift` | wrenches of rows at the next node |
+| lines 17, 18 | `tie_knots`, `put_matrix` | L = Y Z^T, a tile for each two strands |
+| lines 19, 20 | `put_tile`, `put_symmetric` | the other triangle |
+
+Lines 4 and 21 are those of `caba_osim`. A free body in the world is factorised as a whole (see
+`recursion.free_root`): a strand leaves six entries there.
 """
 
 from __future__ import annotations
@@ -27,7 +42,8 @@ from .strands import NONE, SLOT, WIDTH
 OMEGA_SIZE = 36  # numbers of an inverse inertia
 
 
-# Links and rows; strands; their entries Y, and Z with D^-1; inverse inertias of nodes; the matrix.
+# Rows, links, degrees of freedom; wrenches of strands; their entries Y, and Z = Y D^-1; inverse
+# inertias of nodes; the matrix.
 STRANDS = layout(
     ROWS,
     links=("n_links", LINK),
@@ -42,7 +58,7 @@ STRANDS = layout(
 
 @function
 def matrix_size(model):
-    """Rows of the matrix, with those that fill up strands."""
+    """Number of rows of the matrix, with filler rows."""
     return len(model.places) + len(model.fillers)
 
 
@@ -51,7 +67,7 @@ def matrix_size(model):
 
 @function
 def place(model, q, work):
-    """Where links are, their joints' motion subspaces, their inertias, and wrenches of all rows."""
+    """Placements and inertias of links, motion subspaces of joints, and wrenches of all rows."""
     place_world(work.links)
     place_bodies(model, q, work.links, LINK.size, work.dofs, DOF.size)
     for c in range(len(model.pieces)):
@@ -60,7 +76,7 @@ def place(model, q, work):
 
 @function
 def articulate_supports(model, work):
-    """Articulated inertias of links that support constraints; of a free body its factor."""
+    """Articulated inertias of links that support constraints; that of a free body is factorised."""
     for t in range(len(model.stretches)):
         stretch = model.stretches[t]
         for i in range(stretch.last, stretch.first - 1, -1):
@@ -76,7 +92,7 @@ def articulate_supports(model, work):
 
 @function
 def put_strands(model, q, work):
-    """Strands of all rows along the joints, and all that they take."""
+    """Inertias of all links, then the entries of all strands."""
     place(model, q, work)
     articulate_others(model, work)
     articulate_supports(model, work)
@@ -86,7 +102,7 @@ def put_strands(model, q, work):
 
 @function
 def start_strands(model, work):
-    """The wrenches of all rows in their slots."""
+    """Put the wrenches of all rows into the slots of their strands."""
     for t in range(len(model.strands)):
         strand = model.strands[t]
         end, at = model.ends[strand.end], strand.slot * SLOT
@@ -101,7 +117,7 @@ def start_strands(model, work):
 
 @function
 def fill_strand(strand, strands):
-    """No wrench where a strand has no rows."""
+    """Zero wrenches for the filler rows of a strand."""
     first = strand.slot * SLOT
     for at in range(first + 6 * strand.count, first + SLOT, 3):
         put3(strands, at, (0.0, 0.0, 0.0))
@@ -109,7 +125,7 @@ def fill_strand(strand, strands):
 
 @function
 def run_strands(model, work):
-    """Let all strands run, from the leaves on."""
+    """Run and lift all strands, node by node, from the leaves to the world."""
     for s in range(len(model.nodes)):
         node = model.nodes[s]
         if node.units != NONE:
@@ -130,9 +146,10 @@ def put_units(strands, at):
 
 @function
 def run(model, path, dofs, is_added, work):
-    """Let a strand run along degrees of freedom: its three rows stay in registers.
+    """Run a strand along degrees of freedom, whose records are `dofs`; put its entries in Y and Z.
 
-    `dofs` are their records. Where it arrives, it takes the place of what is there, or is added.
+    Its three wrenches stay in registers. At the end they are stored in the slot `path.to`, or added
+    to the wrenches there.
     """
     strands, Y, Z, at, to = work.strands, work.Y, work.Z, path.source * SLOT, path.entry * WIDTH
     a, b, c = get6(strands, at), get6(strands, at + 6), get6(strands, at + 12)
@@ -167,14 +184,14 @@ def along(a, b, c, dofs, dof):
 
 @function
 def give_way(a, b, c, y, dofs, dof):
-    """k - U D^-1 y for three wrenches"""
+    """P k = k - G y for three wrenches"""
     G = get6(dofs, dof + DOF.G_angular)
     return less_scaled6(a, y[0], G), less_scaled6(b, y[1], G), less_scaled6(c, y[2], G)
 
 
 @function
 def dot6(a, b):
-    """a . b, of two halves that do not wait for each other"""
+    """a . b, as two sums that do not wait for each other"""
     x = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     return x + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5])
 
@@ -190,7 +207,7 @@ def less_scaled6(a, s, b):
 
 @function
 def put_root_entries(k, Y, Z, to, dofs, dof):
-    """The six entries of a wrench on a free body: L^-1 k, and D^-1 L^-1 k."""
+    """The six entries of a wrench k on a free body: L^-1 k in Y, and D^-1 L^-1 k in Z."""
     inverse = dof + DOF.D_inverse
     x = solve_lower_root((k[0], k[1], k[2]), (k[3], k[4], k[5]), dofs, dof)
     Y[to] = x[0]
@@ -209,7 +226,7 @@ def put_root_entries(k, Y, Z, to, dofs, dof):
 
 @function
 def lift(way, strands):
-    """Wrenches at a node as they are at the next: P k"""
+    """P k: the wrenches of a strand at the next node. Unit wrenches there are the columns of P."""
     units, other_units = way.units * SLOT, way.other_units * SLOT
     for r in range(WIDTH):
         at, to = way.source * SLOT + 6 * r, way.to * SLOT + 6 * r
@@ -229,9 +246,10 @@ def lift(way, strands):
 
 @function
 def put_inverse_inertias(model, work):
-    """Inverse inertias of nodes that tie knots, from the world on: Y D^-1 Y^T of unit wrenches.
+    """Inverse inertias of nodes that tie knots, from the world to the leaves.
 
-    Where these end at another such node they are P^T Omega P besides.
+    Y D^-1 Y^T for the entries of unit wrenches. If these end at another node that ties knots, with
+    the inverse inertia Omega', then P^T Omega' P is added.
     """
     for s in range(len(model.omegas)):
         node, at, Omega = model.omegas[s], s * OMEGA_SIZE, work.Omega
@@ -248,7 +266,7 @@ def put_inverse_inertias(model, work):
 
 @function
 def put_corner(one, other, count, at, work):
-    """A block of three by three: the tile of two strands of unit wrenches."""
+    """Three by three entries of Omega: the tile of two times three unit wrenches."""
     none = (0.0, 0.0, 0.0)
     row0, row1, row2 = share(work.Y, work.Z, one, other, count, (none, none, none))
     put3(work.Omega, at, row0)
@@ -258,7 +276,7 @@ def put_corner(one, other, count, at, work):
 
 @function
 def add_congruence(node, strands, Omega, at):
-    """Omega + P^T Omega' P, where columns of P are the unit wrenches as they end."""
+    """Omega + P^T Omega' P, where the unit wrenches at the next node are the columns of P."""
     upper = node.upper * OMEGA_SIZE
     units, other_units = node.units * SLOT, node.other_units * SLOT
     for j in range(6):
@@ -273,7 +291,7 @@ def add_congruence(node, strands, Omega, at):
 
 @function
 def motion(Omega, at, n, f):
-    """Omega k: the motion that a wrench gives a link. Omega is symmetric."""
+    """Omega k: the motion that a wrench k = (n, f) gives a link. Omega is symmetric."""
     angular, linear = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(3):
         angular = add_scaled(angular, n[k], get3(Omega, at + 6 * k))
@@ -285,7 +303,7 @@ def motion(Omega, at, n, f):
 
 @function
 def tie_knots(model, work):
-    """The entries of knots: wrenches, and the motions that they give their node."""
+    """The entries of knots: wrenches k in Y, and the motions Omega k of their node in Z."""
     Y, Z = work.Y, work.Z
     for t in range(len(model.knots)):
         knot = model.knots[t]
@@ -305,13 +323,13 @@ def tie_knots(model, work):
 
 @function
 def share(Y, Z, one, other, count, rows):
-    """Three rows of three numbers, and the products of the entries that two strands share."""
+    """rows + Y Z^T over `count` entries: `one` is where those in Y start, `other` those in Z."""
     return signed_share(1.0, Y, Z, one, other, count, rows)
 
 
 @function
 def signed_share(sign, Y, Z, one, other, count, rows):
-    """Three rows of three numbers, and or less the products of entries that two strands share."""
+    """rows + Y Z^T, or rows - Y Z^T if the sign is negative (see `share`)."""
     row0, row1, row2 = rows
     for _ in range(count):
         x, y = get3(Y, one), get3(Z, other)
@@ -323,7 +341,7 @@ def signed_share(sign, Y, Z, one, other, count, rows):
 
 @function
 def add_signed(a, sign, s, b):
-    """a + s b, or a - s b: a multiplication by the sign would be one too many"""
+    """a + s b, or a - s b if the sign is negative, without a multiplication by the sign"""
     if sign > 0.0:
         return add_scaled(a, s, b)
     return a[0] - s * b[0], a[1] - s * b[1], a[2] - s * b[2]
@@ -331,7 +349,7 @@ def add_signed(a, sign, s, b):
 
 @function
 def put_tiles(model, work):
-    """The matrix up to the diagonal: the sum of the tiles of all strands that meet."""
+    """The lower triangle of the matrix: the sum of all tiles."""
     G, size = work.tiles, matrix_size(model)
     clear(G, size * size)
     for t in range(len(model.tiles)):
@@ -346,7 +364,7 @@ def put_tiles(model, work):
 
 @function
 def put_matrix(model, sign, matrix, work):
-    """The sum of all tiles, both triangles, by a sign."""
+    """The sum of all tiles times the sign, both triangles, without filler rows."""
     if model.is_plain[0]:
         for t in range(len(model.tiles)):
             put_tile(model.tiles[t], len(model.places), sign, matrix, work)
@@ -357,7 +375,7 @@ def put_matrix(model, sign, matrix, work):
 
 @function
 def put_tile(tile, m, sign, matrix, work):
-    """A tile that nothing adds to, in its place and as its transpose in the other triangle."""
+    """Write a tile to its place in the matrix, and its transpose to the other triangle."""
     Y, Z, one, at = work.Y, work.Z, tile.entry * WIDTH, tile.row * m + tile.column
     if tile.row == tile.column:
         a, b, c, d, e, f = share_with_itself(sign, Y, Z, one, tile.count, 0.0 * Y[0])
@@ -376,7 +394,7 @@ def put_tile(tile, m, sign, matrix, work):
 
 @function
 def share_with_itself(sign, Y, Z, at, count, none):
-    """The lower triangle of the tile of a strand and itself, by rows."""
+    """The lower triangle of Y Z^T for a strand and itself, by rows, times the sign."""
     a, b, c, d, e, f = none, none, none, none, none, none
     for _ in range(count):
         x, y = get3(Y, at), get3(Z, at)
@@ -392,7 +410,7 @@ def share_with_itself(sign, Y, Z, at, count, none):
 
 @function
 def put_symmetric(model, sign, G, matrix):
-    """Both triangles, without what fills up strands."""
+    """G times the sign, both triangles, rows in the order of constraints, without filler rows."""
     m, size = len(model.places), matrix_size(model)
     for i in range(m):
         row = model.places[i]

@@ -1,17 +1,53 @@
-"""The damped inverse of the Delassus matrix, from springs or from branches. O(n + m^2).
+"""The damped inverse of the Delassus matrix, by springs or by branches of a free base. O(n + m^2).
 
 Sathya and Carpentier, Constrained Articulated Body Dynamics Algorithms, 2024, Sec. VI. With
-W = 1 / damping and springs of that stiffness along the rows, M_W = M + J^T W J, the matrix
-inversion lemma gives
+W = 1 / damping and springs of stiffness W along the rows, M_W = M + J^T W J, the matrix inversion
+lemma (Eqs. 39 and 40) gives
 
     (J M^-1 J^T + damping)^-1 = W - W J M_W^-1 J^T W
 
-- caba_osim: Algorithm 5. Strands are tied where that saves arithmetic (see `strands`), not
-  at all branching links.
-- caba_osimf: Sec. VI-B. A free base couples branches that are else apart: the inverse is a block
-  for each branch, less a product of six columns.
-- pv_osimf: no springs. The blocks of J M^-1 J^T with the base held still, damped, are inverted one
-  by one, and the lemma adds what the base does: no digits are lost to stiff springs.
+- `caba_osim`: Algorithm 5.
+- `caba_osimf`: Sec. VI-B. Without the motion of a free base, the matrix has a block for each branch
+  of the base; the motion of the base adds a product of six columns (Eq. 41).
+- `pv_osimf`: no springs. The blocks of J M^-1 J^T + damping with the base held still are inverted
+  one by one, and the lemma adds what the motion of the base does. So stiff springs cost no digits.
+
+| paper | here | what |
+| --- | --- | --- |
+| mu | work.weights | W; 1 / mu elsewhere in this library |
+| H_i^A | INERTIA in work.links | articulated inertia, with springs |
+| D_i, P_i | DOF.D_inverse, DOF.G | P = 1 - G S^T |
+| K_i^A | strands in work.strands | W K |
+| ^jP_i | unit wrenches in work.strands | as they arrive at node j from node i |
+| ^0Omega_i | work.Omega | inverse inertia of a node |
+| L_0^A | work.Y, work.Z, work.tiles | W J M_W^-1 J^T W = Y Z^T |
+| L_1^A, K_1^A (Eq. 41) | work.tiles, `gather_base` | without the base; entries at the base |
+
+Lines of Algorithm 5, and the functions that do them in `caba_osim`:
+
+| paper | here | what |
+| --- | --- | --- |
+| 1, 2: H_i^A <- H_i | `blocks.place`, `recursion.links.articulate_others` | inertias of links |
+| 3, 4: H_i^A + mu K_i^T K_i, K_i^A <- mu K_i | `start_springs`, `start_spring` | springs, strands |
+| 5: for i in S_r | `blocks.articulate_supports`, `blocks.run_strands` | from the leaves on |
+| 6, 7: ^iP_i = 1, ^iOmega_i = 0 | `blocks.put_units` | unit wrenches start at a node |
+| 8: D_i, P_i | `dynamics.steps.articulated.articulate` | |
+| 9: H_pi(i)^A + P_i H_i^A | `dynamics.steps.articulated.articulate` | |
+| 9: ^pi(i)P_d(i) = P_i ^iP_d(i) | `blocks.run` of unit wrenches: `give_way` | |
+| 10: ^pi(i)Omega_d(i) | `blocks.run`: entries; `put_corner` in `blocks.put_inverse_inertias` | |
+| 11: d(pi(i)) <- d(i) | none: a Run of the plan leads from node to node | |
+| 12, 13: ^0Omega_i | `blocks.put_inverse_inertias`: `add_congruence` | |
+| 14 to 16: ^N^anc(i)K_e | `blocks.lift` | wrenches of rows at the next node |
+| 17, 18: ^0L_{i,j} | `blocks.tie_knots`, then `blocks.put_matrix` | tiles |
+| 19, 20: ^0L_{j,i} | `blocks.put_tile` or `blocks.put_symmetric` | the other triangle |
+| 21: mu - L_0^A | `blocks.put_matrix` with sign -1, `add_weights` | |
+
+Departs from the paper in these ways:
+
+- Not all nodes tie knots (lines 6, 7, 10, 12 to 16 and 18), only those where it saves arithmetic
+  (see `strands`). At the others, strands run on through the joints.
+- A free body that carries a tree is factorised as a whole (see `recursion.free_root`).
+- Vectors are in world axes.
 """
 
 from __future__ import annotations
@@ -73,7 +109,7 @@ def caba_osim(model, q, damping, inverse, work):
 
 @function
 def put_stiff_strands(model, q, damping, work):
-    """Strands of all rows along the joints of the robot with springs."""
+    """Inertias with springs, then the entries of all strands W K (lines 1 to 11, 14 to 16)."""
     place(model, q, work)
     articulate_others(model, work)
     start_springs(model, damping, work)
@@ -83,7 +119,7 @@ def put_stiff_strands(model, q, damping, work):
 
 @function
 def start_springs(model, damping, work):
-    """W, its springs in the inertias of the links that they pull at, and strands W K."""
+    """W; then add springs to the inertias of links, and put strands W K (lines 3 and 4)."""
     for t in range(len(model.places)):
         work.weights[t] = 1.0 / damping[t]
     for t in range(len(model.strands)):
@@ -92,7 +128,7 @@ def start_springs(model, damping, work):
 
 @function
 def start_spring(model, strand, work):
-    """Add the springs of a strand to its link's inertia: H + K^T W K."""
+    """H + K^T W K of the link of a strand, and W K in the strand's slot."""
     links, weights, end = work.links, work.weights, model.ends[strand.end]
     at, row, slot = end.link * LINK.size, end.row + strand.first, strand.slot * SLOT
     p = get3(links, at + LINK.p)
@@ -119,7 +155,7 @@ def start_spring(model, strand, work):
 
 @function
 def add_weights(model, weights, inverse):
-    """W on the diagonal."""
+    """Add W to the diagonal."""
     m = len(model.places)
     for i in range(m):
         at = i * (m + 1)
@@ -137,7 +173,7 @@ def add_weights(model, weights, inverse):
     label="branches of the inverse by caba-osimf",
 )
 def caba_osimf_branches(model, q, damping, local, coupling, work):
-    """Such that (J M^-1 J^T + damping)^-1 = local - coupling coupling^T; local has only blocks"""
+    """(J M^-1 J^T + damping)^-1 = local - coupling coupling^T; local has a block for each branch"""
     put_stiff_strands(model, q, damping, work)
     put_tiles(model, work)
     put_symmetric(model, -1.0, work.tiles, local)
@@ -148,7 +184,7 @@ def caba_osimf_branches(model, q, damping, local, coupling, work):
 
 @function
 def put_coupling_rows(model, base, strand, coupling, work):
-    """W k D^-1/2 for the rows of a strand, k as it is at the base."""
+    """Rows of `coupling` for a strand: its entries at the free base, y D^-1/2."""
     root, at = free_base(model) * DOF.size, base.entry * WIDTH
     for r in range(strand.count):
         row = model.ends[strand.end].row + strand.first + r
@@ -159,7 +195,7 @@ def put_coupling_rows(model, base, strand, coupling, work):
 
 @function
 def free_base(model):
-    """The first degree of freedom of the free base, where all strands end."""
+    """The first degree of freedom of the free base at which all strands end."""
     return model.runs[len(model.runs) - 1].root
 
 
@@ -220,7 +256,7 @@ def pv_osimf(model, q, damping, inverse, work):
 
 @function
 def gather_base(model, Y, K):
-    """Entries at the base, six times three numbers a strand, those of several ends together."""
+    """The six entries of each strand at the base; those of several ends of a piece are added up."""
     clear(K, SIX * matrix_size(model))
     for t in range(len(model.bases)):
         base = model.bases[t]
@@ -231,7 +267,7 @@ def gather_base(model, Y, K):
 
 @function
 def put_products(G, branch, i, size, K, C):
-    """L^-1 K for three rows"""
+    """C = L^-1 K for rows i..i+2"""
     for k in range(SIX):
         x, y, z = 0.0 * K[0], 0.0 * K[0], 0.0 * K[0]
         for j in range(branch.start, branch.start + branch.rows, WIDTH):
@@ -243,7 +279,7 @@ def put_products(G, branch, i, size, K, C):
 
 @function
 def put_base_inertia(model, work):
-    """T = D + K^T L^-1 K, where D is that of the base's factor."""
+    """T = D + K^T L^-1 K, where D is that of the factor of the base's inertia."""
     K, C, T, root = work.K, work.C, work.T, free_base(model) * DOF.size
     for k in range(SIX):
         for s in range(k + 1):
@@ -258,7 +294,7 @@ def put_base_inertia(model, work):
 
 @function
 def put_answers(T, C, E, i):
-    """-T C for three rows, T as its lower triangle."""
+    """E = -T C for rows i..i+2, where T is the inverse, by its lower triangle."""
     for k in range(SIX):
         x = (0.0, 0.0, 0.0)
         for s in range(SIX):
@@ -269,7 +305,7 @@ def put_answers(T, C, E, i):
 
 @function
 def add_shares(size, C, E, G):
-    """G + C^T E up to the diagonal."""
+    """G + C^T E, lower triangle."""
     for i in range(0, size, WIDTH):
         for j in range(0, i + 1, WIDTH):
             at = i * size + j

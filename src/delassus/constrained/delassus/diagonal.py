@@ -1,14 +1,25 @@
 """The blocks of the Delassus matrix on its diagonal, without the rest of it. O(n + m).
 
-A wrench k on a link is P k on its parent, with P = 1 - U D^-1 S^T for each degree of freedom, and
-moves the link by S D^-1 S^T k besides. So a block is a sum of products of S^T k on the way to the
-world. Or the way ends at a link that knows how it moves under wrenches on itself, by Omega = P^T
-Omega' P + S D^-1 S^T from the parent's Omega': Wensing, Featherstone and Orin, A reduced-order
-recursive algorithm for the computation of the operational-space inertia matrix, 2012. A free body
-in the world knows the inverse of its articulated inertia. `diagonal_plan` tells what is
-done where. Constraints between two links also cost the way from one to the other.
+A block has the rows and columns of one declared constraint. A wrench k on a link is P k on its
+parent, with P = 1 - G S^T for each degree of freedom, and moves the link by S D^-1 S^T k relative
+to the parent. So a block is a sum of products of S^T k over all degrees of freedom to the world. Or
+the sum ends, with k^T Omega k, at a link whose inverse inertia Omega is known:
 
-The factor is read where it stands, as little of it is needed often.
+    Omega = P^T Omega' P + S D^-1 S^T      from the parent's Omega'
+
+(Wensing, Featherstone and Orin, A reduced-order recursive algorithm for the computation of the
+operational-space inertia matrix, 2012). Omega of a free body in the world is the inverse of its
+articulated inertia. `diagonal_plan` chooses where sums end. For a constraint between two links the
+path from one to the other costs time, too.
+
+| symbols | here | what |
+| --- | --- | --- |
+| k | work.strands | wrenches of rows, by strands (see `strands`) |
+| S^T k, D^-1 S^T k | work.Y, work.Z, by `run` | entries of strands |
+| Omega | work.Omega, by `put_answers` | inverse inertias |
+| k, Omega k | work.Y, work.Z, by `tie_knots` | last entries of strands |
+
+The factor of the operator is read in place and not copied, as few of its numbers are read often.
 """
 
 from __future__ import annotations
@@ -44,7 +55,7 @@ from .sweeps import copy, factor_parts
     label="diagonal blocks of a Delassus operator",
 )
 def delassus_diagonal(model, loose, blocks, work):
-    """The blocks of J M^-1 J^T on its diagonal, one each declared constraint"""
+    """The blocks of J M^-1 J^T on its diagonal, one for each declared constraint"""
     factor = factor_parts(model, loose)
     start_groups(model, factor, work)
     put_answers(model, factor.dofs, work.Omega)
@@ -56,7 +67,7 @@ def delassus_diagonal(model, loose, blocks, work):
 
 
 class Ends(NamedTuple):
-    """What the wrenches of ends are found from."""
+    """The memory that `springs.wrench` reads."""
 
     rows: np.ndarray
     registers: np.ndarray
@@ -66,7 +77,7 @@ class Ends(NamedTuple):
 
 @function
 def start_groups(model, factor, work):
-    """The wrenches of all rows at all ends."""
+    """Put the wrenches of all rows at all ends into slots."""
     strands, given = work.strands, Ends(factor.rows, factor.registers, work.links, work.dofs)
     for t in range(len(model.entries)):
         entry, source = model.entries[t], model.sources[t]
@@ -89,7 +100,7 @@ def start_groups(model, factor, work):
 
 @function
 def put_answers(model, dofs, Omega):
-    """The motions of links under wrenches on themselves, from the world on."""
+    """Omega of the links where sums end, from the world to the leaves."""
     for t in range(len(model.answers)):
         answer, at = model.answers[t], t * OMEGA_SIZE
         if answer.root >= 0:
@@ -104,7 +115,7 @@ def put_answers(model, dofs, Omega):
 
 @function
 def put_block(group, Y, Z, blocks):
-    """The block of a group: the products of the entries of its strands."""
+    """The block of a group, Y Z^T over the entries of its strands."""
     size, length = group.rows, group.count * WIDTH
     for s in range(group.strands):
         one, row = group.entry * WIDTH + s * length, s * WIDTH
@@ -123,7 +134,7 @@ def put_block(group, Y, Z, blocks):
 
 @function
 def put_tile(blocks, at, size, rows, columns, x, y, z):
-    """Up to three rows of up to three numbers."""
+    """Write the first `rows` of three rows, and of each the first `columns` of three numbers."""
     put_up_to3(blocks, at, columns, x)
     if rows > 1:
         put_up_to3(blocks, at + size, columns, y)
@@ -133,7 +144,7 @@ def put_tile(blocks, at, size, rows, columns, x, y, z):
 
 @function
 def put_up_to3(blocks, at, count, x):
-    """Up to three numbers."""
+    """Write the first `count` of three numbers."""
     blocks[at] = x[0]
     if count > 1:
         blocks[at + 1] = x[1]

@@ -1,17 +1,19 @@
-"""How diagonal blocks of J M^-1 J^T come about: a plan made once, read by kernels as arrays.
+"""The plan of diagonal blocks of J M^-1 J^T: made once, and read by kernels as arrays.
 
-All rows of a declared constraint are a group, and the ends of its pieces are the group's (see
-`elimination`). Wrenches at these are carried towards the world, and added up where they meet, so
-the way from end to end is gone through once. Ends in two trees never meet: of each tree a group has
-a share. Once all ends of a share have met, a row is one wrench on one link.
+- **group**: all rows of a declared constraint, with the ends of its pieces (see `recursion.plan`).
+  Wrenches run from the ends towards the world, and are added up where they meet, so that no part of
+  the way is run through twice.
+- **share**: the ends of a group in one tree, as ends in two trees never meet. Once all ends of a
+  share have met, a row is one wrench on one link, the **top** of the share.
+- **Omega**: the inverse inertia of a link, which moves by Omega k under a wrench k on it. It
+  follows from that of the parent. Wrenches stop at the first link whose Omega is known.
+- **answer**: a link whose Omega is kept.
 
-Under a wrench k on itself a link moves by Omega k, with a symmetric matrix Omega that follows from
-that of the parent. A link that knows Omega answers all that is carried there, and nothing goes
-further. To know it costs as much, each degree of freedom, as to carry some nine rows. So links know
-Omega where enough rows come from beyond, and the cost stays linear however long the way.
+To find Omega costs, for each degree of freedom, as much as to run some nine rows through it. So
+Omega is found for links that carry enough rows. The cost is then linear, however deep the tree is.
 
-Wrenches are carried by threes, as strands, which leave entries behind (see `strands`). All
-entries of a strand stand side by side, and a block is the sum of the products of its group's.
+Wrenches run by threes, as strands, and leave entries (see `strands`). All entries of a strand stand
+side by side, and a block is the sum of the products of the entries of its group's strands.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from .sweeps import FACTOR, OperatorArrays, starts_and_end
 
 
 class Start(NamedTuple):
-    """An end, and where the wrench of its first row goes: a slot, and a row from there on."""
+    """An end, and where its wrenches go: from a row of a slot on, which may be in later slots."""
 
     end: int
     slot: int
@@ -39,34 +41,35 @@ class Start(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where a factor has the link, and the degree of freedom, that an entry names."""
+    """Numbers, within a factor, of the link and the degree of freedom of an Entry."""
 
     link: int
     dof: int
 
 
 class Answer(NamedTuple):
-    """A link that knows Omega, from a free body in the world, from another link, or from the world.
+    """A link whose Omega is kept.
 
-    Then along degrees of freedom from there on.
+    It starts from the Omega of a free body in the world, of another answer, or of the world, which
+    is zero; then it is propagated along degrees of freedom.
     """
 
     root: int  # first degree of freedom of the free body, or NONE
-    upper: int  # the other link's number among answers, or NONE
-    first: int
-    count: int
+    upper: int  # number of the other answer, or NONE
+    first: int  # the first of the degrees of freedom in `chains`
+    count: int  # number of these
 
 
 class Group(NamedTuple):
     """The rows of a declared constraint."""
 
-    strands: int
+    strands: int  # number of its strands
     entry: int  # where the entries of the first strand start
-    count: int  # how many each strand has
+    count: int  # number of entries of each strand
     rows: int
     at: int  # where its block starts among all blocks
     slot: int  # the first of its slots
-    slots: int
+    slots: int  # number of its slots
 
 
 START, SOURCE, ANSWER, GROUP = (
@@ -76,22 +79,20 @@ START, SOURCE, ANSWER, GROUP = (
 _FIELDS = ("ends", "entries", "sources", "starts", "chains", "answers", "runs", "knots", "groups")
 _FIELDS = (*_FIELDS, "factor_starts")
 
-# Multiplications: to carry a strand past a degree of freedom, and past a free body; to multiply an
-# entry with itself, and with that of another strand; to answer a strand; and to know Omega, by a
-# degree of freedom, and of a free body.
-_CARRY, _CARRY_ROOT = 39, 63
-_SQUARE, _PRODUCT = 6, 9
-_ANSWER = 108
-_KNOW, _KNOW_ROOT = 134, 216
+# Numbers of multiplications:
+_CARRY, _CARRY_ROOT = 39, 63  # run a strand through a degree of freedom, through a free body
+_SQUARE, _PRODUCT = 6, 9  # multiply an entry with itself, with the entry of another strand
+_ANSWER = 108  # multiply the wrenches of a strand with Omega
+_KNOW, _KNOW_ROOT = 134, 216  # propagate Omega past a degree of freedom; find that of a free body
 
 
 class DiagonalArrays(namedtuple("DiagonalArrays", (*ROW_FIELDS, *_FIELDS))):
-    """What kernels know of a model and of groups of rows on it.
+    """The arrays of a model, of rows on it, and of a plan of diagonal blocks.
 
-    - starts: where wrenches of ends go
-    - sources: where a factor has what each of the entries names
-    - chains: degrees of freedom, numbered as the factor has them
-    - factor_starts: where the parts of a factor start, and the last ends (see `sweeps`)
+    - starts: for each end, where its wrenches go
+    - sources: for each of `entries`, the numbers of its link and degree of freedom in a factor
+    - chains: degrees of freedom of answers and runs, by their numbers in a factor
+    - factor_starts: where the parts of a factor start, and the last ends (see `delassus.sweeps`)
     """
 
     __slots__ = ()
@@ -105,24 +106,24 @@ class DiagonalArrays(namedtuple("DiagonalArrays", (*ROW_FIELDS, *_FIELDS))):
 
     @classmethod
     def pack(cls, constraints, real: np.dtype) -> DiagonalArrays:
-        """The arrays of rows and of their groups, in one precision."""
+        """The arrays of rows and of the plan, in one precision."""
         found = constraints.paths(real)
         known = {**constraints.dimensions, **OperatorArrays.sizes(constraints)}
         return cls(*found.rows, *Plan(found).arrays(), starts_and_end(FACTOR, known))
 
     @classmethod
     def sizes(cls, constraints) -> dict[str, int]:
-        """How many numbers a factor and all blocks have, and extents of work memory."""
+        """Extents: how many numbers a factor has, and all blocks; and those of work memory."""
         plan = Plan(constraints.paths(FLOAT64))
         return OperatorArrays.sizes(constraints) | {"diagonal": plan.total, **plan.extents()}
 
 
 class _Share:
-    """Ends of a group in one tree, and the links where these start or meet, from the leaves on."""
+    """Ends of a group in one tree; `nodes` are links where these start or meet, leaves first."""
 
     def __init__(self, ends: list[int], paths: list[list[int]]):
         self.ends = ends
-        self.top = max(set.intersection(*map(set, paths)))  # what carries others comes before them
+        self.top = max(set.intersection(*map(set, paths)))  # the last link that carries all ends
         children: dict[int, set[int]] = {self.top: set()}
         for path in paths:
             for link, parent in pairwise(path[: path.index(self.top) + 1]):
@@ -132,7 +133,7 @@ class _Share:
 
 
 class Plan:
-    """Where wrenches are carried, and which links know Omega."""
+    """Runs of all groups' strands, and the links whose Omega is found."""
 
     def __init__(self, found: Paths):
         self.found, self.links = found, found.arrays.links
@@ -155,7 +156,7 @@ class Plan:
     # --- the tree ---------------------------------------------------------------------------------
 
     def _find_places(self) -> None:
-        """Numbers of links and of degrees of freedom in a factor."""
+        """Find the numbers of links and of degrees of freedom in a factor."""
         supports = eliminate(self.found).arrays["supports"]
         order = [int(link) for link in supports["link"]]
         self.free = {int(turn["link"]) for turn in supports if turn["is_free"]}
@@ -169,7 +170,7 @@ class Plan:
         return range(v, v + int(self.links[link]["nv"]))
 
     def _path(self, link: int) -> list[int]:
-        """A link and all that carry it."""
+        """A link and all links that carry it."""
         path = []
         while link > 0:
             path.append(link)
@@ -177,9 +178,10 @@ class Plan:
         return path
 
     def _follow(self, path: list[int], stops) -> tuple[list[int], int, int]:
-        """Degrees of freedom on the way to a link where it stops; a free body's if there is none.
+        """Degrees of freedom along a path, up to the first link of `stops` or to the world.
 
-        Returns the places of the former, that of the free body's first or NONE, and the link or 0.
+        Returns their numbers in a factor, without a free body's; the number of a free body's first
+        degree of freedom if the path goes through it to the world, or NONE; and the link, or 0.
         """
         chain, root = [], NONE
         for link in path:
@@ -205,10 +207,13 @@ class Plan:
     def _strands(self, group: int) -> int:
         return -(-self.group_sizes[group] // WIDTH)
 
-    # --- who knows Omega --------------------------------------------------------------------------
+    # --- where Omega is found ---------------------------------------------------------------------
 
     def _find_known(self) -> set[int]:
-        """Links that know Omega, as do all that carry them: what takes the least arithmetic."""
+        """Links for which Omega is found, so that multiplications are fewest.
+
+        Omega is then found for all links that carry these, too.
+        """
         n = len(self.links)
         past, past_root, answer = np.zeros(n, int), np.zeros(n, int), np.zeros(n, int)
         for group, shares in self.shares.items():
@@ -218,7 +223,8 @@ class Plan:
                 past[share.top] += strands * _CARRY + products
                 past_root[share.top] += strands * _CARRY_ROOT + SIX * products
                 answer[share.top] += strands * _ANSWER + SIX * products
-        # What all beyond a link takes, it included: if everything is carried past it, or answered.
+        # Multiplications for a link and all that it carries: if all strands run past the link
+        # (`carried`), or if Omega is found for it (`known`).
         carried, known = np.zeros(n, int), np.zeros(n, int)
         for i in range(n - 1, 0, -1):
             parent, count = self.parents[i], len(self._dofs(i))
@@ -237,7 +243,7 @@ class Plan:
         return found - {0}
 
     def _put_answers(self) -> dict[int, int]:
-        """Links that keep Omega: those that answer, and those from which it goes on by two ways."""
+        """Answers: links where wrenches stop, and links from which Omega goes on to two links."""
         tops = {share.top for shares in self.shares.values() for share in shares}
         answering = {self._follow(self._path(top), self.known)[2] for top in tops}
         ways = Counter(self.parents[link] for link in self.known)
@@ -254,7 +260,7 @@ class Plan:
     # --- groups -----------------------------------------------------------------------------------
 
     def _put_group(self, group: int) -> None:
-        """All that is done for a group: its strands go the same ways."""
+        """Slots, starts, runs and knots of a group: all its strands run the same way."""
         strands, size, first_slot = self._strands(group), self.group_sizes[group], self.slots
         runs, knots, count = [], [], 0
         for share in self.shares[group]:
@@ -289,12 +295,12 @@ class Plan:
         self.total += size * size
 
     def _new_slots(self, count: int) -> int:
-        """Where the next slots start."""
+        """Reserve `count` slots, and return the first."""
         self.slots += count
         return self.slots - count
 
     def _put_starts(self, share: _Share, slots: dict[int, int]) -> None:
-        """The ends of a share, each row in its place among those of the group."""
+        """Starts of the ends of a share."""
         for e in share.ends:
             end = self.ends[e]
             row = end.row - int(self.group_rows[self.found.groups[end.piece]])
@@ -303,11 +309,11 @@ class Plan:
     # --- what kernels read ------------------------------------------------------------------------
 
     def extents(self) -> dict[str, int]:
-        """How much memory there must be."""
+        """Extents of work memory."""
         return {"slots": self.slots, "entries": self.entries, "omegas": len(self.answers)}
 
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """The arrays of DiagonalArrays that are neither of rows nor of the factor."""
+        """The arrays of DiagonalArrays beyond those of rows, without `factor_starts`."""
         sources = [Source(self.position[e.link], self.dof[e.dof]) for e in self.entry_records]
         return (
             np.array(self.ends, END),

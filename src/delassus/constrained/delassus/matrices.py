@@ -32,7 +32,7 @@ _INVERSE_KERNELS = {
 }
 DELASSUS_METHODS = tuple(_MATRIX_KERNELS)
 DELASSUS_INVERSE_METHODS = tuple(_INVERSE_KERNELS)
-# Methods whose springs may not couple links.
+# Methods whose springs must not couple links.
 _SPRINGS = ("caba-osim", "caba-osimf")
 
 
@@ -68,11 +68,12 @@ def delassus_inverse(
 ) -> np.ndarray:
     """(J M^-1 J^T + damping)^-1, (..., size, size): the damped operational-space inertia.
 
-    `damping` is positive: one number, one a row, or one a row and state. "pv-osim" and "ltl" take
-    all constraints and are as exact as the matrix allows. "caba-osim" and "caba-osimf" never
-    factor a matrix, but take only constraints with the world, and springs of stiffness 1 / damping
-    cost them digits: an error of about 1e-15 / damping, in the units of the inverse. "pv-osimf"
-    loses as many where a branch of a free base is singular by itself, as a straight leg is.
+    `damping` is positive: one number, one for each row, or one for each state and row. "pv-osim"
+    and "ltl" take all constraints and are as exact as the matrix allows. "caba-osim" and
+    "caba-osimf" never factorise a matrix, but take only constraints with the world, and springs of
+    stiffness 1 / damping cost them digits: an error of about 1e-15 / damping, in the units of the
+    inverse. "pv-osimf" loses as many where a branch of a free base is singular by itself, as a
+    straight leg is.
     """
     cs = check_constraints(model, constraints)
     name = _name(method, DELASSUS_INVERSE_METHODS)
@@ -82,7 +83,7 @@ def delassus_inverse(
 
 
 def damping_of(cs: Constraints, damping, q) -> np.ndarray:
-    """The damping of each row, for as many states as q holds."""
+    """The damping of each row, for one state or a batch as q is."""
     if type(damping) is float and type(q) is np.ndarray and q.dtype is FLOAT64:
         if damping not in cs.requests:
             cs.remember(damping, np.full(cs.size, positive_per_row(cs, damping, "damping", None)))
@@ -95,12 +96,12 @@ def damping_of(cs: Constraints, damping, q) -> np.ndarray:
 
 
 def _name(method: str, methods: tuple[str, ...]) -> str:
-    """The name of a method, the first if it is left open."""
+    """The name of a method; for AUTO, the first of `methods`."""
     return methods[0] if check_method(method, methods) == AUTO else method
 
 
 def check_uncoupled(cs: Constraints, method: str) -> None:
-    """Raise if springs along the rows would couple links."""
+    """Raise an error if springs along the rows would couple links."""
     if cs.extents(ArticulatedArrays)["cross_blocks"] > 0:
         others = [name for name in DELASSUS_INVERSE_METHODS if name not in _SPRINGS]
         raise ModelError(

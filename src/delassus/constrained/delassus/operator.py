@@ -1,4 +1,4 @@
-"""The Delassus matrix as an operator at a state: products and solutions at linear cost."""
+"""The Delassus matrix as an operator: products and solutions in O(n + m), without the matrix."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .sweeps import factor_operator, multiply_operator, place_operator, solve_op
 class DelassusOperator:
     """G = J M^-1 J^T at one state or many, and G + damping, without forming either.
 
-    Products and solutions cost O(n + m) by sweeps over the links that carry constraints. What these
-    need is computed once, and for another damping only in part.
+    Products and solutions cost O(n + m), by sweeps over the links that support constraints. The
+    data of the sweeps are computed once; for another damping, only a part is computed again.
     """
 
     def __init__(
@@ -47,18 +47,18 @@ class DelassusOperator:
 
     @property
     def damping(self) -> np.ndarray:
-        """What is added to the diagonal where the operator is solved with, one a row."""
+        """What `solve` adds to the diagonal of G, a number for each row."""
         return np.broadcast_to(self._damping, (*self._q.shape[:-1], self.size)).copy()
 
     def set_damping(self, damping: float | ArrayLike) -> None:
-        """Change the damping: one number, one a row, or one a row and state."""
+        """Change the damping: one number, one for each row, or one for each state and row."""
         rows = damping_of(self.constraints, damping, self._q)
         inputs = (self._geometry, 1.0 / rows)
         self._stiff = factor_operator(self.constraints, inputs, None, self.threads)
         self._damping = rows
 
     def with_damping(self, damping: float | ArrayLike) -> DelassusOperator:
-        """The operator at the same states with another damping."""
+        """A new operator for these states, with another damping."""
         other = copy.copy(self)
         other.set_damping(damping)
         return other
@@ -103,8 +103,8 @@ class BranchedInverse:
     """(J M^-1 J^T + damping)^-1 = local - coupling coupling^T at one state or many.
 
     Sathya and Carpentier, Constrained Articulated Body Dynamics Algorithms, 2024, Sec. VI-B. The
-    matrix `local` has a block for each branch of a free base and is zero elsewhere, `coupling` has
-    six columns for what the base does. Where there is no such base all is in `local`.
+    matrix `local` has a block for each branch of a free base and is zero elsewhere; `coupling` has
+    six columns, for the motion of the base. Without a free base, `coupling` is zero.
     """
 
     def __init__(

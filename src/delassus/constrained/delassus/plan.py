@@ -1,6 +1,6 @@
-"""Plans of how strands run: made once from a tree and its constraints, read by kernels as arrays.
+"""Plans of strands: made once from a tree and its constraints, and read by kernels as arrays.
 
-See `strands` for what the words mean.
+See `strands` for the words that are used here.
 """
 
 from __future__ import annotations
@@ -42,34 +42,34 @@ from .strands import (
 
 
 class _Node(NamedTuple):
-    """A node: its link, the next one (a link), the steps up to that, and its chain to the world."""
+    """A node, and the degrees of freedom from it to the world, which are its chain."""
 
     link: int
-    above: int | None
-    count: int
-    length: int
-    chain: int
-    root: int
+    above: int | None  # link of the next node
+    count: int  # number of degrees of freedom up to the next node
+    length: int  # number of degrees of freedom of its chain
+    chain: int  # where its chain starts in `chains`
+    root: int  # first degree of freedom of a free body at the end of the chain, or NONE
 
 
 class _Thread:
-    """A strand on its way, and where its entries from each node on start."""
+    """A strand while the plan follows it to the world, and where its entries are."""
 
     def __init__(self):
-        self.starts: dict[int, int] = {}
+        self.starts: dict[int, int] = {}  # by node, where its entries from there on start
         self.knots: list[int] = []  # where the entries of each knot end
-        self.end = 0
-        self.slot = self.base = NONE
-        self.upper: int | None = None
+        self.end = 0  # where all its entries end
+        self.slot = self.base = NONE  # of its wrenches now; of its entries at a free base
+        self.upper: int | None = None  # of unit wrenches: the node that ties knots where they end
 
     def shared_from(self, link: int) -> tuple[int, int]:
-        """Where entries shared from a node on start, and how many they are."""
+        """Where its entries from a node on start, and how many they are up to the first knot."""
         start = self.starts[link]
         return start, min((end for end in self.knots if end > start), default=self.end) - start
 
 
 class Tree:
-    """Nodes, and what leads from them to the world: the same for all kinds."""
+    """Nodes and their chains to the world, which do not depend on the mode of a plan."""
 
     def __init__(self, found: Paths):
         self.found, self.links = found, found.arrays.links
@@ -83,7 +83,7 @@ class Tree:
         self.nodes = self._find_nodes()
 
     def path(self, link: int) -> list[int]:
-        """A link and all that carry it."""
+        """A link and all links that carry it."""
         path = []
         while link > 0:
             path.append(link)
@@ -115,7 +115,7 @@ class Tree:
         return _Node(link, above, length if count is None else count, length, chain, root)
 
     def saves(self, link: int) -> bool:
-        """Whether six unit wrenches, and all that knots cost, come cheaper than many strands."""
+        """Whether knots at a node take fewer multiplications than strands that run on."""
         heights = self.found.records["height"]
         rows = sum(int(heights[end.piece]) for end in self.ends if link in self.path(end.link))
         pairs, node = rows * (rows + 1) // 2, self.nodes[link]
@@ -124,7 +124,7 @@ class Tree:
 
 
 class Plan:
-    """What strands do, by which nodes tie knots."""
+    """Runs, knots, lifts and tiles of all strands, for one mode."""
 
     def __init__(self, tree: Tree, mode: int):
         self.tree, self.mode = tree, mode
@@ -161,7 +161,7 @@ class Plan:
         return start
 
     def _run(self, thread: _Thread, link: int, is_split: bool) -> int | None:
-        """Let a strand run from a node on, to the next where it must stop; return that."""
+        """Let a strand run from a node to the next node where it stops; return that node."""
         node = self.nodes[link]
         is_stop = is_split or self.mode == ALONGSIDE
         first, count = node.chain, 0
@@ -182,7 +182,7 @@ class Plan:
         return above
 
     def _end_threads(self, e: int) -> list[_Thread]:
-        """The strands of an end, on their way to the world."""
+        """The strands of an end, followed to the world."""
         link, c = self.ends[e].link, self.ends[e].piece
         threads = []
         for first in range(0, int(self.found.records[c]["height"]), WIDTH):
@@ -216,7 +216,7 @@ class Plan:
             link = above
 
     def _unit_threads(self, link: int) -> tuple:
-        """Six unit wrenches that start at a node, and the two slots where they are at the next."""
+        """Two threads of three unit wrenches that start at a node, and their slots at the next."""
         if self.mode == ALONGSIDE:
             return ()
         start = self.units[link] = self._new_slot(2)
@@ -234,21 +234,21 @@ class Plan:
     # --- what kernels read ------------------------------------------------------------------------
 
     def extents(self) -> dict[str, int]:
-        """How much memory there must be."""
+        """Extents of work memory."""
         omegas = len(self.tree.supports) if self.mode == ALONGSIDE else len(self.tied)
         rows = int(self.found.records["height"].sum())
         counts = {"slots": self.slots, "entries": self.entries, "omegas": omegas}
         return counts | {"strand_rows": rows}
 
     def _is_plain(self, places: list[int]) -> bool:
-        """Whether rows of the matrix are those of constraints, each of one strand."""
+        """Whether no two tiles have the same place in the matrix, and there are no filler rows."""
         pieces = [end.piece for end in self.ends]
         is_full = self.found.records["height"].sum() == len(places)
         is_single = pieces == list(range(len(self.found.records)))
         return bool(is_full) and is_single and places == list(range(len(places)))
 
     def _meetings(self) -> list[tuple[int, int, int]]:
-        """Ends that meet, the first of a piece not before the other's, and the node."""
+        """Pairs of ends that meet, and the node. The first is of the same piece or a later one."""
         paths = [[i for i in self.tree.path(end.link) if i in self.nodes] for end in self.ends]
         found = []
         for e, end in enumerate(self.ends):
@@ -260,12 +260,12 @@ class Plan:
         return found
 
     def _is_split(self) -> bool:
-        """Whether all strands end at the same free body."""
+        """Whether the mode is SPLIT, and all strands end at the same free body."""
         roots = {node.root for node in self.nodes.values()}
         return self.mode == SPLIT and len(roots) == 1 and NONE not in roots
 
     def _shared(self, is_split: bool) -> list[tuple]:
-        """Strands that share entries: their ends, numbers and entries."""
+        """Pairs of strands that share entries: (end, number) of each, start of each, and count."""
         found = []
         for e, f, link in self._meetings():
             for g, one in enumerate(self.threads[e]):
@@ -279,7 +279,7 @@ class Plan:
         return found
 
     def _branches(self, shared: list[tuple]) -> list[list[int]]:
-        """Pieces that share entries, together."""
+        """Groups of pieces that share entries, directly or through others."""
         group = {c: {c} for c in range(len(self.found.records))}
         for e, _, f, *_ in shared:
             one, other = group[self.ends[e].piece], group[self.ends[f].piece]
@@ -290,7 +290,7 @@ class Plan:
         return [sorted(own) for c, own in group.items() if c == min(own)]
 
     def _omegas(self) -> list[tuple]:
-        """The inverse inertias of nodes that tie knots, those near the world first."""
+        """Omegas of nodes that tie knots, those near the world first."""
         found = []
         for link, (one, other, *_) in self.unit_threads.items():
             start, count = one.shared_from(link)
@@ -300,7 +300,7 @@ class Plan:
         return found
 
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """The arrays that StrandArrays has beyond those of rows."""
+        """The arrays of StrandArrays beyond those of rows."""
         is_split = self._is_split()
         shared = self._shared(is_split)
         branches = self._branches(shared)
@@ -317,7 +317,7 @@ class Plan:
         for e, g, f, h, start, other, count in shared:
             row = place_of[self.ends[e].piece] + g * WIDTH
             column = place_of[self.ends[f].piece] + h * WIDTH
-            if row < column:  # branches may stand in another order than pieces
+            if row < column:  # branches may have another order than pieces
                 row, column, start, other = column, row, other, start
             tiles.append(Tile(start, other, count, row, column))
         bases = [

@@ -1,17 +1,28 @@
-"""The Delassus matrix by recursions on articulated inertias.
+"""The Delassus matrix by recursions on articulated inertias (see `strands` for the words).
 
-- pv_osim: all rows run to the world. O(n + m^2 d). Sathya et al., Efficient constrained dynamics
-  algorithms based on an equivalent LQR formulation, 2024.
-- pv_osimr: six unit wrenches run between links where constraints branch. O(n + m^2). What
-  Algorithm 5 of Sathya and Carpentier, Constrained Articulated Body Dynamics Algorithms, 2024,
-  contains.
-- efpa: rows run, and inverse inertias are propagated outwards through all joints.
-  O(n + m d + m^2). Wensing, Featherstone and Orin, A reduced-order recursive algorithm for the
-  computation of the operational-space inertia matrix, 2012.
+- `pv_osim`: all strands run to the world, no node ties knots. O(n + m^2 d). Sathya, Bruyninckx,
+  Decre and Pipeleers, Efficient constrained dynamics algorithms based on an equivalent LQR
+  formulation using Gauss' principle of least constraint, 2024.
+- `pv_osimr`: all nodes tie knots, so that only unit wrenches run from node to node. O(n + m^2).
+  Sathya and Carpentier, Constrained Articulated Body Dynamics Algorithms, 2024, Algorithm 5 without
+  lines 4 and 21.
+- `efpa`: all nodes tie knots, but strands run from node to node, and inverse inertias are
+  propagated outwards through all joints. O(n + m d + m^2). Wensing, Featherstone and Orin, A
+  reduced-order recursive algorithm for the computation of the operational-space inertia matrix,
+  2012.
 
-They depart from the papers in world axes, in which nothing is transformed from link to link; in
-that a free base is factored as a whole; and in that a constraint may pull at several links, whose
-blocks add up.
+| paper | here | what |
+| --- | --- | --- |
+| Algorithm 5, lines 1, 2, 5 to 11, 14 to 16 | `blocks.put_strands` | inertias, entries of strands |
+| lines 12, 13 | `blocks.put_inverse_inertias` | ^0Omega_i of nodes |
+| lines 17 to 20 | `blocks.tie_knots`, `blocks.put_matrix` | the matrix |
+| Omega_i = P^T Omega_pi(i) P + S D^-1 S^T (efpa) | `propagate_inverse_inertias` | of all links |
+
+Departs from the papers in these ways:
+
+- Vectors are in world axes, so that nothing is transformed from link to link.
+- A free body that carries a tree is factorised as a whole (see `recursion.free_root`).
+- A constraint may pull at several links: its tiles add up.
 """
 
 from __future__ import annotations
@@ -56,7 +67,7 @@ def pv_osim(model, q, G, work):
     label="delassus_inverse by pv-osim",
 )
 def pv_osim_inverse(model, q, damping, inverse, work):
-    """(J M^-1 J^T + damping)^-1, in blocks of constraints that anything couples"""
+    """(J M^-1 J^T + damping)^-1, one branch after the other"""
     put_strands(model, q, work)
     put_tiles(model, work)
     invert_damped(model, damping, work.tiles)
@@ -95,7 +106,7 @@ def efpa(model, q, G, work):
 
 @function
 def propagate_inverse_inertias(model, work):
-    """Inverse inertias of all links that carry ends, from the world on."""
+    """Inverse inertias of all links that support constraints, from the world to the leaves."""
     Omega, dofs = work.Omega, work.dofs
     for t in range(len(model.supports) - 1, -1, -1):
         turn = model.supports[t]
@@ -123,9 +134,9 @@ def put_inverse_of_root(Omega, at, dofs, dof):
 
 @function
 def propagate_inverse_inertia(Omega, at, dofs, dof):
-    """P^T Omega P + S D^-1 S^T with P = 1 - U D^-1 S^T: an update by two products of vectors.
+    """Omega <- P^T Omega P + S D^-1 S^T, with P = 1 - G S^T: an update of rank two.
 
-    With G = U / D and x = Omega G it is Omega - S x^T - x S^T + S (1 / D + G . x) S^T.
+    With x = Omega G it is Omega - S x^T - x S^T + S (1 / D + G . x) S^T.
     """
     angular, linear = get3(dofs, dof + DOF.angular), get3(dofs, dof + DOF.linear)
     G_angular, G_linear = get3(dofs, dof + DOF.G_angular), get3(dofs, dof + DOF.G_linear)
@@ -143,6 +154,6 @@ def propagate_inverse_inertia(Omega, at, dofs, dof):
 
 @function
 def add_row(Omega, at, x, angular, linear):
-    """Add x times a vector to a row."""
+    """Add x times (angular, linear) to a row of Omega."""
     put3(Omega, at, add_scaled(get3(Omega, at), x, angular))
     put3(Omega, at + 3, add_scaled(get3(Omega, at + 3), x, linear))

@@ -1,15 +1,35 @@
-"""How wrenches of constraint rows run towards the world: what recursions on J M^-1 J^T follow.
+"""Strands: three rows of an end, whose wrenches are propagated through joints to the world.
 
-Rows of an end (see `elimination`) are taken by three: a strand. Links where strands start or meet
-are nodes: they support more ends than any of their children, the set N of Sathya and Carpentier,
-Constrained Articulated Body Dynamics Algorithms, 2024, Algorithm 5. From node to node a strand
-either runs through the joints, and leaves an entry of three numbers at each, or it is tied in a
-knot: its wrenches are kept as they are, and six unit wrenches run in place of all strands that
-arrive. All entries of a strand, six for a knot, stand side by side in the order in which it meets
-them. So two strands that meet share a run of entries: those from their node on, up to the first
-knot.
+All recursions on J M^-1 J^T follow strands. This file has the records of a plan, which `plan` makes
+and the functions of `blocks` follow. Words:
 
-Which nodes tie knots is what methods differ in.
+- **strand**: three rows of an end (see `recursion.plan`), or fewer. Its **slot** is where its three
+  wrenches are in memory.
+- **node**: a link where strands start or meet. It supports more ends than any of its children.
+- **entry**: three numbers, one for each row of a strand. A strand "runs" through joints and leaves
+  an entry at each degree of freedom: y = S^T k for each of its wrenches k.
+- **knot**: at a node that ties knots, strands stop. Their wrenches are kept as they are, as six
+  entries, and six unit wrenches run on in their place. Strands are then "lifted" to the next node:
+  their wrenches there follow from those of the unit wrenches.
+- **tile**: the three by three entries of the matrix that belong to two strands.
+
+All entries of a strand stand side by side, in the order in which it leaves them. So two strands
+that meet at a node share a run of entries: those from this node on, up to the first knot. Their
+tile is the sum of the products of shared entries. Methods differ in which nodes tie knots.
+
+Sathya and Carpentier, Constrained Articulated Body Dynamics Algorithms, 2024, Algorithm 5
+(`caba_osim` has a table of its lines):
+
+| paper | here | what |
+| --- | --- | --- |
+| N | nodes of a plan, Node | links where constraints branch |
+| N^anc(i) | the next node on the way to the world | |
+| K_i^A | Strand.slot | wrenches of the rows of an end |
+| ^iP_d | Run of unit wrenches, Omega.units | extended force propagator, from node d to link i |
+| ^0Omega_i | Omega | inverse inertia of a node |
+| ^jK_e | Lift.to, Knot.slot | wrenches of rows, as they act at node j |
+| cca(i, j) | the node where two strands meet | closest common ancestor |
+| ^0L_{i,j}^A | Tile | a part of the Delassus matrix |
 """
 
 from __future__ import annotations
@@ -22,8 +42,9 @@ NONE = -1
 WIDTH = 3  # rows of a strand
 SLOT = 6 * WIDTH  # numbers of a strand's wrenches
 SIX = 6
-# Which nodes tie knots: none, all, those where it saves arithmetic; or all of them, while strands
-# still run on for themselves. And none, where a free base is left to be coupled afterwards.
+# Modes of a plan, by which nodes tie knots. NEVER: none. ALWAYS: all. CHEAPEST: those where it
+# saves arithmetic. ALONGSIDE: all, but strands run on as well. SPLIT: none, and entries at a free
+# base are not part of tiles, as methods add what the base does afterwards.
 NEVER, ALWAYS, CHEAPEST, ALONGSIDE, SPLIT = range(5)
 
 
@@ -31,13 +52,13 @@ class Strand(NamedTuple):
     """Three rows of an end, or fewer."""
 
     end: int
-    first: int  # of the end's rows
+    first: int  # its first row among those of the end
     count: int
-    slot: int  # where its wrenches start
+    slot: int
 
 
 class Node(NamedTuple):
-    """What is done at a node: unit wrenches start, strands run, others are lifted."""
+    """A node: unit wrenches start there, strands run from there, and others are lifted."""
 
     units: int  # slot of the first three unit wrenches, or NONE
     first_run: int
@@ -47,66 +68,67 @@ class Node(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A strand that runs from slot to slot along some of the chains."""
+    """A strand, or three unit wrenches, that run along degrees of freedom."""
 
-    source: int
-    to: int  # a slot, or NONE
-    first: int  # of the chains' entries
-    count: int
+    source: int  # slot of its wrenches
+    to: int  # slot for its wrenches at the end, or NONE
+    first: int  # its first degree of freedom in `chains`
+    count: int  # number of degrees of freedom
     entry: int  # where its entries start
-    root: int  # first degree of freedom of a free body that it goes on through, or NONE
+    root: int  # first degree of freedom of a free body, through which it reaches the world; or NONE
 
 
 class Lift(NamedTuple):
-    """Wrenches at a node as they are at the next, where unit wrenches have run there."""
+    """A strand whose wrenches at the next node follow from unit wrenches that have run there."""
 
-    source: int
-    to: int
-    units: int
+    source: int  # slot of its wrenches at this node
+    to: int  # slot of its wrenches at the next node
+    units: int  # slots of the six unit wrenches at the next node, three each
     other_units: int
 
 
 class Omega(NamedTuple):
-    """The inverse inertia at a node that ties knots.
+    """The inverse inertia of a node that ties knots.
 
-    From the entries of its unit wrenches, and from that of the next such node, where they end.
+    It follows from the entries of the node's unit wrenches, and from the inverse inertia of the
+    next node that ties knots, where the unit wrenches end.
     """
 
-    entry: int
-    other_entry: int
-    count: int
-    upper: int  # the next such node, or NONE
-    units: int
+    entry: int  # where the entries of the first three unit wrenches start
+    other_entry: int  # where those of the other three start
+    count: int  # number of entries of each
+    upper: int  # number of that other node's Omega, or NONE
+    units: int  # slots of the six unit wrenches where they end, three each
     other_units: int
 
 
 class Knot(NamedTuple):
-    """A strand's wrenches that are kept as they are, and the inverse inertia that answers them."""
+    """A strand that is tied in a knot at a node."""
 
     slot: int
-    entry: int
-    omega: int
+    entry: int  # where its six entries start
+    omega: int  # number of the node's Omega
 
 
 class Tile(NamedTuple):
     """Two strands that meet: the entries that they share, and their place in the matrix."""
 
-    entry: int
-    other_entry: int
+    entry: int  # where the shared entries of the one strand start
+    other_entry: int  # where those of the other start
     count: int
     row: int
     column: int
 
 
 class Base(NamedTuple):
-    """Where a strand's entries at a free base start, and the place of its rows."""
+    """The six entries of a strand at a free base."""
 
-    entry: int
-    place: int
+    entry: int  # where they start
+    place: int  # first row of the strand in the matrix
 
 
 class Branch(NamedTuple):
-    """Rows that nothing couples with others, but for a free base."""
+    """Rows of the matrix that only a free base couples with other rows."""
 
     start: int
     rows: int

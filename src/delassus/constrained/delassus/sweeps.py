@@ -1,17 +1,21 @@
-"""Products with the Delassus matrix and with its damped inverse, without either. O(n + m).
+"""Products with the Delassus matrix and with its damped inverse, without the matrix. O(n + m).
 
-Sathya and Carpentier, Constrained Articulated Body Dynamics Algorithms, 2024, Algorithms 1 to 3, of
-which these are the parts, as functions on the work memory of any kernel:
+Sathya and Carpentier, Constrained Articulated Body Dynamics Algorithms, 2024, Algorithms 1 and 2,
+in parts, as functions on the work memory of any kernel. W is the stiffness of springs along rows:
 
-- `place_links`: what a state leaves fixed, Algorithm 1 lines 1 to 4 without forces;
-- `factor_links`: what depends on the stiffness W of springs along rows, lines 5 to 9;
-- `multiply`: with W = 0, y = J M^-1 J^T x, Algorithm 2;
-- `solve`: (J M^-1 J^T + mu) y = x by the matrix inversion lemma (see `caba_osim`) from the factors
-  with W = 0 and W = 1 / mu, and a step of refinement, as stiff springs round off the inertia that
-  moves along with them.
+| paper | here | what |
+| --- | --- | --- |
+| Algorithm 1, lines 1 to 4, without forces | `place_links` | inertias, subspaces, wrenches |
+| Algorithm 1, line 5 left, 6, 7, 9 | `factor_links` | articulated inertias with springs W |
+| Algorithm 2 | `subtract_motions` | y - J (M + J^T W J)^-1 J^T x |
+| | `multiply` | y = J M^-1 J^T x, by Algorithm 2 with W = 0 |
+| Eq. (40), times a vector | `solve` | (J M^-1 J^T + mu) y = x |
 
-Kernels with names that end in `_operator` do the same for arrays that a user's operator keeps
-between calls. These hold links that support constraints only: a geometry, and factors.
+`solve` uses two factors, with W = 0 and with W = 1 / mu. Stiff springs round off the inertia that
+moves along with them, so a second round solves for what is left of x after the first.
+
+Kernels with names that end in `_operator` do this for arrays that a user's operator keeps between
+calls: a geometry, and factors. These have data of links that support constraints only.
 """
 
 from __future__ import annotations
@@ -36,30 +40,34 @@ from ..rows.packed import DIMENSIONS
 from ..rows.wrenches import ROWS, count_rows
 from .blocks import place
 
-# A solution, and its refinement.
+# Rounds of `solve`: a solution, and its refinement.
 TURNS = 2
-# What a factor has for sweeps; and what sweeps need besides.
+# Work memory of sweeps with one factor.
 OPERATOR = layout(RECURSION, PULLS, joints="nv")
-# Another factor of the same links and rows.
+# A second factor of the same links and rows.
 OTHER_FACTOR = layout(dofs=("nv", DOF), pulls=("pulls", PULL))
 
-# What is kept of a state: links that support constraints, with the inertia of all that they carry
-# and no constraint pulls at; motion subspaces of their joints; rows.
+# A geometry, which an operator keeps: rows; for links that support constraints, the inertia with
+# all that they carry and that supports none; motion subspaces of their joints.
 GEOMETRY = layout(ROWS, inertias=("supports", INERTIA), subspaces=("support_dofs", SUBSPACE))
-# What is kept of a factor: positions of links, records of their joints, rows, pulls at neighbours.
+# A factor, which an operator keeps: rows; for links that support constraints, their positions, the
+# records of their joints, and pulls at neighbours.
 FACTOR = layout(ROWS, positions=("supports", 3), dofs=("support_dofs", DOF), pulls=("pulls", PULL))
 _Geometry, _Factor = GEOMETRY.Parts, FACTOR.Parts
 
 
 def starts_and_end(kept: Layout, known: dict[str, int]) -> np.ndarray:
-    """Where the parts of an array start, and where the last ends."""
+    """Where the parts of an array with this layout start, and where the last one ends."""
     return np.array([*kept.starts(known), kept.size(known)], INDEX)
 
 
 class OperatorArrays(
     namedtuple("OperatorArrays", (*ArticulatedArrays._fields, "geometry_starts", "factor_starts"))
 ):
-    """The arrays of elimination, and where the parts of a geometry and of a factor start."""
+    """The arrays of elimination, and where the parts of a geometry and of a factor start.
+
+    See `recursion.plan`, GEOMETRY and FACTOR.
+    """
 
     __slots__ = ()
     dimensions = (*DIMENSIONS, "geometry", "factor")
@@ -71,7 +79,7 @@ class OperatorArrays(
 
     @classmethod
     def pack(cls, constraints, real: np.dtype) -> OperatorArrays:
-        """The arrays of rows and of their elimination, in one precision."""
+        """The arrays of rows, of their elimination and of these starts, in one precision."""
         known = {**constraints.dimensions, **cls.sizes(constraints)}
         starts = (starts_and_end(x, known) for x in (GEOMETRY, FACTOR))
         return cls(*ArticulatedArrays.pack(constraints, real), *starts)
@@ -90,7 +98,7 @@ class OperatorArrays(
 
 
 class Sweep(NamedTuple):
-    """The work memory of sweeps with one of several factors of the same links and rows."""
+    """The work memory of `recursion.sweeps`, with one of several factors of the same rows."""
 
     rows: np.ndarray
     registers: np.ndarray
@@ -103,7 +111,7 @@ class Sweep(NamedTuple):
 
 @function
 def sweep_with(factor, work):
-    """Work memory with another factor, of the layout OTHER_FACTOR."""
+    """Work memory with the dofs and pulls of another factor, of layout OTHER_FACTOR."""
     return Sweep(
         work.rows, work.registers, work.links, work.forces, work.joints, factor.dofs, factor.pulls
     )
@@ -111,7 +119,7 @@ def sweep_with(factor, work):
 
 @function
 def place_links(model, q, work):
-    """Inertias that no constraint pulls at, motion subspaces, and wrenches of rows."""
+    """Inertias without springs, motion subspaces, and wrenches of rows."""
     place(model, q, work)
     articulate_others(model, work)
     start_supports(model, work)
@@ -119,9 +127,9 @@ def place_links(model, q, work):
 
 @function
 def factor_links(model, weights, work):
-    """Articulated inertias with springs of stiffness `weights`, projected through the joints.
+    """Articulated inertias with springs of stiffness `weights`; D and G of all joints.
 
-    The inertias that `place_links` has found are lost.
+    They take the place of the inertias that `place_links` has found.
     """
     for t in range(len(model.ends)):
         stiffen(model, model.ends[t], weights, work)
@@ -138,7 +146,7 @@ def factor_links(model, weights, work):
 
 @function
 def subtract_motions(model, x, y, work):
-    """y <- y - J (M + J^T W J)^-1 J^T x, with W that of the factor."""
+    """y <- y - J (M + J^T W J)^-1 J^T x, with the factor for stiffness W in `work`"""
     put_pulls(model, x, False, work)
     pass_forces(model, 0, len(model.steps), x, False, True, work)
     move(model, True, work)
@@ -147,7 +155,7 @@ def subtract_motions(model, x, y, work):
 
 @function
 def multiply(model, x, y, work):
-    """y = J M^-1 J^T x, with the factor without springs."""
+    """y = J M^-1 J^T x, with the factor without springs in `work`"""
     clear_world(model, work)
     clear(y, count_rows(model))
     subtract_motions(model, x, y, work)
@@ -189,7 +197,7 @@ def solve(model, damping, x, y, work):
     label="geometry of a Delassus operator",
 )
 def place_operator(model, q, geometry, work):
-    """Inertias that no constraint pulls at, motion subspaces, and wrenches of rows"""
+    """Inertias without springs, motion subspaces, and wrenches of rows"""
     place_links(model, q, work)
     kept, at = geometry_parts(model, geometry), 0
     copy_rows(model.geometry_starts, work.rows, work.registers, kept.rows, kept.registers)
@@ -225,7 +233,7 @@ def factor_parts(model, factor):
 
 @function
 def copy(source, start, target, at, count):
-    """Copy some numbers."""
+    """Copy `count` numbers from source[start] on to target[at] on."""
     for k in range(count):
         target[at + k] = source[start + k]
 
@@ -251,7 +259,7 @@ def copy_pulls(starts, pulls, to):
     label="factor of a Delassus operator",
 )
 def factor_operator(model, geometry, weights, factor, work):
-    """Articulated inertias with springs, projected through the joints"""
+    """Articulated inertias with springs; D and G of all joints"""
     given, kept, at = geometry_parts(model, geometry), factor_parts(model, factor), 0
     copy_rows(model.geometry_starts, given.rows, given.registers, work.rows, work.registers)
     for t in range(len(model.supports)):
@@ -275,7 +283,7 @@ def factor_operator(model, geometry, weights, factor, work):
 
 @function
 def read_factor(model, factor, dofs, pulls, work):
-    """Put joints and pulls of a factor where sweeps look for them, and positions of links."""
+    """Copy a factor to the work memory of sweeps: positions of links, joints, pulls."""
     given, at = factor_parts(model, factor), 0
     copy_pulls(model.factor_starts, given.pulls, pulls)
     for t in range(len(model.supports)):

@@ -85,7 +85,10 @@ def prox_derivatives(
     model, limits, q, v, tau, requests, options, external_forces,
     dq, dv, dtau, rows_dq, rows_dv, rows_dtau, work,
 ):  # fmt: skip
-    """Derivatives of a and multipliers in M a + b = tau + J^T multipliers, J a + gamma = a*"""
+    """Derivatives of a and multipliers in M a + b = tau + J^T multipliers, J a + gamma = a*
+
+    Its arguments are more than ten, as they are all that a solver is asked, and six matrices.
+    """
     a, multipliers, solution, links = work.a, work.multipliers, work.solution, work.varied.links
     _solve(
         model, limits, q, v, tau, requests, options, external_forces, a, multipliers, work.info,

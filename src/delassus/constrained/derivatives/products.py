@@ -16,6 +16,7 @@ linear velocity nothing but -omega x u, which is to say F = M H with few entries
 from __future__ import annotations
 
 from ...compile import function, layout, part
+from ...dynamics.derivatives.aba import chain_end
 from ...dynamics.steps.links import floats
 from ...spatial.quaternions import rotation
 from ...spatial.vectors import add, compose, cross, get3, get9, put3, rotate_back, scale
@@ -47,18 +48,6 @@ def multiply(model, q, v, inverse, results, work):
         span = (start_q, start_v, end, end)
         multiply_chain(model, link, True, span, inverse, results, work)
         first = last + 1
-
-
-@function
-def chain_end(model, first):
-    """The last link of a chain without forks that starts at one."""
-    last = first
-    while (
-        last + 1 < len(model.links)
-        and model.links[last + 1].last_link == model.links[first].last_link
-    ):
-        last = last + 1
-    return last
 
 
 @function

@@ -1,1 +1,1 @@
-"""The sparse factorisation of the constrained equations of motion, and what is built of it."""
+"""The sparse factorisation of the constrained equations of motion, and what is built on it."""

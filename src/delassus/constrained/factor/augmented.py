@@ -1,10 +1,10 @@
-"""Where the mass matrix has entries that springs along rows are added to, M + J^T J / damping.
+"""The pattern of M_mu = M + J^T J / damping, the mass matrix with springs along the rows.
 
-Springs between a link and the world leave the tree's pattern: they are inertia of the link. A
-spring between two links, or between joints, couples the degrees of freedom of two branches. The
-matrix then has the pattern of another tree, in which all that is coupled lies on one way to the
-root: its elimination tree (Liu 1990). Degrees of freedom are numbered anew along it, each before
-all that it carries there.
+Springs between a link and the world do not change the pattern of M, which is the tree's: they are
+inertia of the link. A spring between two links, or between joints, couples degrees of freedom of
+two branches. M_mu then has the pattern of another tree, its elimination tree (Liu 1990), in which
+all that is coupled lies on one path to the root. Degrees of freedom get new numbers, such that each
+comes before all that it carries in the elimination tree.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ from ...model.packed import INDEX, ModelArrays, chain_starts
 from ..recursion.plan import AT_JOINTS, END, find_ends, find_order
 from ..rows.packed import DIMENSIONS, PathArrays, Paths
 
-# The pattern, by new numbers: `place` are those of the old ones. `springs` are ends of pieces that
-# pull at one link only, `ties` the other pieces. `stiff` is a link's number among those that carry
-# springs, or -1.
+# - place: for each degree of freedom, its new number
+# - tree_parent, tree_start, tree_end: dof_parent, chain_start and dof_end of the elimination tree,
+#   by new numbers
+# - springs: ends of pieces that pull at one link only
+# - ties: numbers of all other pieces
+# - stiff: for each link, its number among those that carry such springs, or -1
 _FIELDS = ("place", "tree_parent", "tree_start", "tree_end", "springs", "ties", "stiff")
 
 
 class AugmentedArrays(namedtuple("AugmentedArrays", (*PathArrays._fields, *_FIELDS))):
-    """What kernels know of a model, of rows on it, and of the matrix that springs are added to."""
+    """The arrays of a model, of rows on it, of paths, and of the pattern of M_mu."""
 
     __slots__ = ()
     dimensions = DIMENSIONS
@@ -37,13 +40,13 @@ class AugmentedArrays(namedtuple("AugmentedArrays", (*PathArrays._fields, *_FIEL
 
     @classmethod
     def pack(cls, constraints, real: np.dtype) -> AugmentedArrays:
-        """The arrays of rows, and of the pattern that they make, in one precision."""
+        """The arrays of rows, of paths and of the pattern, in one precision."""
         pattern = _augmented_pattern(constraints.paths(real))
         return cls(*PathArrays.pack(constraints, real), *pattern)
 
 
 class Tree(NamedTuple):
-    """The pattern of a matrix, by the names that `kkt` knows."""
+    """The pattern of a matrix, by the names that functions of `factor.kkt` read from a model."""
 
     dof_parent: np.ndarray
     chain_start: np.ndarray
@@ -52,7 +55,7 @@ class Tree(NamedTuple):
 
 
 def _augmented_pattern(found: Paths) -> tuple[np.ndarray, ...]:
-    """The arrays that AugmentedArrays has beyond those of rows."""
+    """The arrays of AugmentedArrays beyond those of PathArrays."""
     arrays = found.arrays
     ends, _ = find_ends(found)
     pieces = [end.piece for end in ends]
@@ -72,7 +75,7 @@ def _augmented_pattern(found: Paths) -> tuple[np.ndarray, ...]:
 
 
 def _stiff(arrays: ModelArrays, springs: list) -> np.ndarray:
-    """Numbers of the links that carry springs."""
+    """The array `stiff`: numbers of the links that carry springs."""
     stiff = np.full(len(arrays.links), -1, INDEX)
     for end in springs:
         link = end.link
@@ -85,7 +88,7 @@ def _stiff(arrays: ModelArrays, springs: list) -> np.ndarray:
 
 
 def _pattern(found: Paths, ties: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """New numbers of the degrees of freedom, and the elimination tree by these."""
+    """The arrays `place`, `tree_parent` and `tree_end`."""
     arrays = found.arrays
     nv = len(arrays.armature)
     if len(ties) == 0:
@@ -111,7 +114,11 @@ def _pattern(found: Paths, ties: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
 
 
 def _elimination_tree(found: Paths, ties: np.ndarray) -> list[int]:
-    """Of all that a degree of freedom is coupled with when it is eliminated, the next to be."""
+    """The parent of each degree of freedom in the elimination tree, -1 for a root.
+
+    Of all that a degree of freedom is coupled with when it is eliminated, its parent is the one
+    that is eliminated next.
+    """
     arrays = found.arrays
     dofs = []
     for i in find_order(found):

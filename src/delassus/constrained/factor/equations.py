@@ -1,10 +1,10 @@
-"""The equations that constrained dynamics solves, at one state: M, tau - b, and the rows.
+"""The equations that constrained dynamics solves, at one state: M, tau - b, J and the rows.
 
     M a - J^T multipliers = tau - b        J a = a* - gamma
 
-Composite rigid bodies for M and Newton-Euler with zero joint acceleration for b, in one sweep in
-world axes (see `dynamics.steps.links`). M is written by rows up to the diagonal, J by panels (see
-`kkt`).
+M by the composite-rigid-body algorithm, and b by the Newton-Euler algorithm with zero joint
+acceleration, in one sweep in world axes (see `dynamics.steps.links`). The lower triangle of M is
+stored by rows, J by panels (see `factor.kkt`).
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from ..rows.measures import put_rows
 from ..rows.wrenches import ROWS
 from .kkt import MARGIN, MATRIX
 
-# A link: placement and motion, then inertia and force of its subtree.
+# A link: placement and motion; rotational inertia and first moment, moment and force, at last those
+# of its subtree.
 LINK = slots(MOVING, I=6, h=3, n=3, f=3)
 DOF = SUBSPACE
-_SUMMED = LINK.size - LINK.I  # I, h, n and f stand together
-# What the equations are made of, and J. The matrix M is kept apart, as what becomes of it differs.
+_SUMMED = LINK.size - LINK.I  # numbers that are added to the parent's: I, h, n and f
+# Rows, links, degrees of freedom and J. Methods add M, as they factorise it in different ways.
 EQUATIONS = layout(ROWS, links=("n_links", LINK), dofs=("nv", DOF), J="panels")
-# The equations with M and the right-hand side, and all factors of `kkt`.
+# These with M, all factors of `factor.kkt`, and the right-hand side tau - b.
 SYSTEM = layout(EQUATIONS, MATRIX, force="nv")
 
 
 @function
 def put_equations(model, q, v, tau, external_forces, with_error, work):
-    """M, tau - b in work.force, J, and all else that is to know of the rows."""
+    """M, tau - b in work.force, J by panels, and the records of all rows."""
     n, nv, links = len(model.links), len(model.armature), work.links
-    clear(work.M, nv * (nv + MARGIN))  # entries between runs are read, though not used
+    clear(work.M, nv * (nv + MARGIN))  # zeros outside the tree's pattern are read, but not used
     start_at_rest(links, (-model.gravity[0], -model.gravity[1], -model.gravity[2]))
     place_world(links)
     place_links(model, q, links, LINK.size, work.dofs, DOF.size)
@@ -61,7 +62,7 @@ def put_equations(model, q, v, tau, external_forces, with_error, work):
 
 @function
 def put_rigid_body(link, solid, at, links):
-    """Inertia of a link, and the force that its motion takes."""
+    """Inertia of a link, and the moment and force that its motion takes."""
     R, p = get9(links, at + LINK.R), get3(links, at + LINK.p)
     inertia, h = rigid_inertia(link, solid, R, p)
     omega, u = get3(links, at + LINK.omega), get3(links, at + LINK.u)
@@ -76,7 +77,7 @@ def put_rigid_body(link, solid, at, links):
 
 @function
 def push_rigid_body(link, solid, at, external_forces, links):
-    """Take off an external force, given in the body's axes and at its origin."""
+    """Subtract an external force on a link, given in the body's axes and at its origin."""
     if link.body >= 0:
         R, p = get9(links, at + LINK.R), get3(links, at + LINK.p)
         n, f = external_wrench(link, solid, R, p, external_forces)
@@ -96,7 +97,7 @@ def put_row(model, link, at, k, tau, work):
 
 @function
 def put_inertia_row(model, k, inertia, h, mass, work):
-    """Row k of M up to the diagonal, from the inertia of all that k carries."""
+    """Row k of M up to the diagonal, from the inertia of all links that k carries."""
     dofs, pitch, dof = work.dofs, len(model.armature) + MARGIN, k * DOF.size
     angular, linear = get3(dofs, dof + DOF.angular), get3(dofs, dof + DOF.linear)
     n, f = composite_times(inertia, h, mass, angular, linear)

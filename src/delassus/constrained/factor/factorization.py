@@ -5,8 +5,16 @@ Carpentier, Budhiraja and Mansard, Proximal and Sparse Resolution of Constrained
 
     K = [[-mu, J], [J^T, M]]
 
-U is given as a dense matrix, but products with it touch only what the tree and the constraints
-leave of it: see `kkt`.
+U is stored as a dense matrix, but products with it skip the zeros that follow from the tree and
+the paths of pieces (see `factor.kkt`).
+
+| paper | here | what |
+| --- | --- | --- |
+| U_K_mu, D_K_mu (Eq. 24) | U, D of KKTFactorization | factors of K |
+| U x, U^t x, U^-1 x, U^-t x (Sec. IV-D) | `apply_factor` | sparse products |
+| U_Lambda, D_Lambda (Sec. IV-E) | `delassus_factor` | factor of J M^-1 J^T + mu |
+| Lambda_mu (Eq. 20) | `delassus_inverse` | damped inverse |
+| other matrices than M (Sec. IV-F) | `tree_factorization` | factor of any matrix of the pattern |
 """
 
 from __future__ import annotations
@@ -25,7 +33,7 @@ from ..rows.wrenches import count_rows
 from .equations import SYSTEM, put_equations
 from .kkt import MARGIN, extents, factorize, factorize_tree
 
-# Products with U and its transpose, and with their inverses.
+# Choices of `apply_factor`: U x, U^T x, U^-1 x, U^-T x.
 MULTIPLY, MULTIPLY_TRANSPOSED, SOLVE, SOLVE_TRANSPOSED = range(4)
 
 
@@ -37,7 +45,7 @@ MULTIPLY, MULTIPLY_TRANSPOSED, SOLVE, SOLVE_TRANSPOSED = range(4)
     label="kkt_factorization",
 )
 def factor_kkt(model, q, v, damping, external_forces, U, D, work):
-    """K(q) = U D U^T; v is zero, and there are no forces"""
+    """K(q) = U D U^T; `v` must be zero: it stands for tau, too"""
     blocks, _ = extents(model)
     put_equations(model, q, v, v, external_forces, False, work)
     for t in range(blocks):
@@ -54,7 +62,7 @@ def factor_kkt(model, q, v, damping, external_forces, U, D, work):
 
 @function
 def put_joints_of_factor(model, M, D_M, U, D):
-    """The part of the joints: the tree's pattern."""
+    """Copy U_M and D_M, the rows of joints, to U and D."""
     nv = len(model.armature)
     pitch, m = nv + MARGIN, count_rows(model)
     for i in range(nv):
@@ -67,7 +75,7 @@ def put_joints_of_factor(model, M, D_M, U, D):
 
 @function
 def put_rows_of_factor(model, c, U, D, work):
-    """The part of a piece's rows, without those that fill up its block."""
+    """Copy U_G, Y D_M^-1 and -D_G, for the rows of piece c, to U and D, without filler rows."""
     piece, m = model.pieces[c], count_rows(model)
     size, pitch = m + len(model.armature), extents(model)[0] + MARGIN
     for t in range(piece.count):
@@ -121,7 +129,7 @@ def apply_factor(model, choice, U, x, y, work):
 
 @function
 def row_times(model, m, U, x, t):
-    """Row t of U right of the diagonal, times x; zeros are skipped by paths."""
+    """Constraint row t of U, right of the diagonal, times x; only joints on the piece's path."""
     size, piece = m + len(model.armature), piece_of(model, t)
     y = 0.0 * x[t]
     for s in range(t + 1, m):
@@ -134,7 +142,7 @@ def row_times(model, m, U, x, t):
 
 @function
 def spread_row(model, m, U, y, t, sign):
-    """y + sign U_t^T y_t, right of the diagonal."""
+    """y + sign U_t^T y_t for constraint row t of U, right of the diagonal"""
     size, piece = m + len(model.armature), piece_of(model, t)
     x = sign * y[t]
     for s in range(t + 1, m):
@@ -146,7 +154,7 @@ def spread_row(model, m, U, y, t, sign):
 
 @function
 def joint_times(model, m, U, x, i):
-    """Row of joint i right of the diagonal, times x: joints that it carries."""
+    """The row of joint i of U, right of the diagonal, times x: only joints that i carries."""
     at = (m + i) * (m + len(model.armature)) + m
     y = 0.0 * x[m + i]
     for k in range(i + 1, model.dof_end[i]):
@@ -156,7 +164,7 @@ def joint_times(model, m, U, x, i):
 
 @function
 def spread_joint(model, m, U, y, i, sign):
-    """y + sign U_i^T y_i, right of the diagonal."""
+    """y + sign U_i^T y_i for the row of joint i of U, right of the diagonal"""
     at = (m + i) * (m + len(model.armature)) + m
     x = sign * y[m + i]
     for k in range(i + 1, model.dof_end[i]):
@@ -256,7 +264,7 @@ def kkt_factorization(
 ) -> KKTFactorization:
     """The sparse factorisation of [[-damping, J], [J^T, M]], constraint rows before joints.
 
-    `out` is one that is no longer needed, of the same constraints and of as many states.
+    `out` is a factorisation that is no longer needed, of the same constraints and number of states.
     """
     cs = check_constraints(model, constraints)
     count = np.shape(q)[0] if np.ndim(q) > 1 else None

@@ -1,8 +1,8 @@
-"""The inverse of a symmetric positive definite matrix in its own place, three rows at a time.
+"""The inverse of a symmetric positive definite matrix in place, three rows at a time.
 
-Gauss and Jordan's elimination of one block after the other, on the lower triangle alone. O(n^3 / 2)
-products, as many as a factor and the product of its inverse take, but in one simple loop whose
-blocks of three by three stay in registers.
+Gauss-Jordan elimination, three by three entries after the other, on the lower triangle alone. It
+takes n^3 / 2 products, as many as a factor, its inverse and their product do. But it is one simple
+loop, whose three by three entries stay in registers.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ WIDTH = 3
 
 @function
 def invert_damped(model, damping, G):
-    """Put (G + damping)^-1 in the place of G, a branch after the other (see `strands`).
+    """G <- (G + damping)^-1, one branch after the other (see `delassus.strands`).
 
-    Rows that fill up strands are a matrix of their own.
+    Filler rows, of strands with fewer than three rows, get a 1 on the diagonal; else they are zero.
     """
     size = len(model.places) + len(model.fillers)
     for t in range(len(model.fillers)):
@@ -32,9 +32,9 @@ def invert_damped(model, damping, G):
 
 @function
 def invert(A, start, size, pitch):
-    """Put the inverse of a block of A, lower triangle and diagonal, in its place.
+    """Invert rows and columns start..start+size-1 of A in place, by the lower triangle.
 
-    The block has `size` rows from `start` on, a multiple of three.
+    `size` is a multiple of three.
     """
     for k in range(start, start + size, WIDTH):
         pivot = k * pitch + k
@@ -58,7 +58,7 @@ def invert(A, start, size, pitch):
 
 @function
 def negate_block(A, at, pitch):
-    """-A for three by three entries, all of them on the diagonal too."""
+    """Change the sign of three by three entries."""
     for _ in range(WIDTH):
         put3(A, at, (-A[at], -A[at + 1], -A[at + 2]))
         at = at + pitch
@@ -66,7 +66,7 @@ def negate_block(A, at, pitch):
 
 @function
 def inverse3(a, b, d, c, e, f):
-    """The inverse of [[a, b, c], [b, d, e], [c, e, f]], positive definite: xx xy xz yy yz zz."""
+    """The inverse of [[a, b, c], [b, d, e], [c, e, f]], positive definite, as xx xy xz yy yz zz."""
     x = 1.0 / a
     l1, l2 = b * x, c * x
     y = 1.0 / (d - l1 * b)
@@ -80,7 +80,7 @@ def inverse3(a, b, d, c, e, f):
 
 @function
 def get_block(A, pitch, k, i):
-    """The rows i of the columns k, from whichever triangle is there."""
+    """A_ik, three by three entries by rows; above the diagonal, the transpose of A_ki."""
     if i > k:
         at = i * pitch + k
         return get3(A, at), get3(A, at + pitch), get3(A, at + 2 * pitch)
@@ -101,12 +101,12 @@ def times_symmetric(x, P):
 
 @function
 def eliminate_row(A, start, size, pitch, k, i, P):
-    """A_ij - A_ik P A_kj for j up to i"""
+    """A_ij <- A_ij - A_ik P A_kj for all j <= i but k"""
     x, y, z = get_block(A, pitch, k, i)
     x, y, z = times_symmetric(x, P), times_symmetric(y, P), times_symmetric(z, P)
     for j in range(start, i + 1, WIDTH):
         if j != k:
-            # Columns of A_kj, which are rows of A_jk.
+            # The rows of A_jk are the columns of A_kj.
             a, b, c = get_block(A, pitch, k, j)
             at = i * pitch + j
             put3(A, at, less(get3(A, at), dot(x, a), dot(x, b), dot(x, c)))
@@ -124,7 +124,7 @@ def less(x, a, b, c):
 
 @function
 def scale_block(A, pitch, k, i, P):
-    """A_ik P"""
+    """A_ik <- A_ik P"""
     x, y, z = get_block(A, pitch, k, i)
     x, y, z = times_symmetric(x, P), times_symmetric(y, P), times_symmetric(z, P)
     if i > k:

@@ -6,17 +6,36 @@ Carpentier, Budhiraja and Mansard, Proximal and Sparse Resolution of Constrained
     K = [[-mu, J], [J^T, M]] = U D U^T,  U = [[U_G, Y D_M^-1], [0, U_M]],  D = [-D_G, D_M]
 
 - U_M has the tree's pattern: it is zero where neither of two degrees of freedom carries the other.
-- Y has a column for each step of a piece's path: joints that the piece restrains, and all that
-  carries them.
+- Y has a column for each step of a piece's path: the degrees of freedom that carry its frames or
+  joints.
 - U_G is dense. With D_G it is the factor of the damped Delassus matrix J M^-1 J^T + mu (Sec. IV-E).
 
-Any symmetric matrix with the tree's pattern may stand for M (Sec. IV-F).
+Any symmetric positive definite matrix with the tree's pattern may stand for M (Sec. IV-F).
 
-Departs from the paper in the order of the same operations: an entry is finished at once from the
-rows of all that its joint carries, which stand side by side, so that it is loaded and stored once.
+| paper | here | what |
+| --- | --- | --- |
+| A, K_mu | work.M, work.Y, work.G | K, then its factor in the same place |
+| N, m | nv, blocks | number of degrees of freedom, and of padded rows |
+| p(k) | model.dof_parent, model.chain_start | degrees of freedom that carry k |
+| sigma_l, i_l | model.steps of a piece, piece.block | path of a piece, and its first row |
+| A_{i+m,k+m} | M, row i, column k | U_M; (U_M D_M)^T is in the lower triangle |
+| A_{j+i_l,k+m} | Y of a piece | rows and joints; U has Y D_M^-1 |
+| A_{k+m,k+m}, A_{k,k} | 1 / work.D, -1 / work.D_G | D_M and -D_G |
+| for k = N to 1, i = p(k), p(p(k)), ... | loops of `factorize_tree` | over pairs of joints |
+| a = A_{i+m,k+m} / A_{k+m,k+m}; A_{i+m,k+m} = a | last loop of `factorize_tree` | U_M |
+| pass over the joints: A_{j+m,i+m} - A_{j+m,k+m} a | `finish_entries` | M less U_M D_M U_M^T |
+| pass over the constraints: A_{j+i_l,i+m} - A_{j+i_l,k+m} a | `eliminate_steps` | Y U_M^T = J |
+| dense factorisation, for k, i: a = A_{i,k} / A_{k,k}; A_{i,k} = a | `factorize_dense` | U_G |
+| for j: A_{j,i} - A_{j,k} a | `finish_entries` | G less U_G D_G U_G^T |
+| not in the listing | `add_to_delassus` | G = Y D_M^-1 Y^T, before the dense part |
 
-A matrix to factor is kept by rows `pitch` apart, lower triangle and diagonal. The factor takes its
-place: U D below the diagonal (as its transpose), U above it, and the inverse of D apart.
+Departs from the paper in the order of the operations: an entry is finished at once, from the rows
+of all that its joint carries. These rows stand side by side, and the entry is loaded and stored
+once.
+
+A matrix to factorise is stored by rows, `pitch` numbers apart: lower triangle and diagonal. The
+factor takes its place: (U D)^T below the diagonal, U above it, and the inverse of D in an array of
+its own.
 """
 
 from __future__ import annotations
@@ -24,10 +43,10 @@ from __future__ import annotations
 from ...compile import clear, function, layout, part
 from ...spatial.vectors import add_scaled, add_scaled4, dot, get3, get4, put3, scale
 
-# Rows are read by four: so many more numbers must stand behind the last of a row.
+# Rows of matrices are read four numbers at a time: each has so many unused numbers at its end.
 MARGIN = 3
-# M and the inverse of D_M; Y by panels, that is a step of a piece's path after the other; and
-# J M^-1 J^T + mu with the inverse of D_G. Factors take the place of matrices.
+# M and the inverse of D_M; Y by panels; G = J M^-1 J^T + mu and the inverse of D_G. Factors take
+# the place of matrices.
 MATRIX = layout(
     M=lambda n: n["nv"] * (n["nv"] + MARGIN),
     D="nv",
@@ -39,7 +58,7 @@ MATRIX = layout(
 
 @function
 def extents(model):
-    """Number of rows by threes, and of numbers in all panels."""
+    """Number of padded rows, and of numbers in all panels."""
     if len(model.pieces) == 0:
         return 0, 0
     last = model.pieces[len(model.pieces) - 1]
@@ -48,7 +67,7 @@ def extents(model):
 
 @function
 def factorize(model, J, damping, work):
-    """All of K: the joints, the constraints, then the dense rest."""
+    """K = U D U^T: first M, then Y, then the dense G + mu."""
     blocks, panels = extents(model)
     factorize_tree(model, work.M, work.D)
     for t in range(panels):
@@ -62,7 +81,7 @@ def factorize(model, J, damping, work):
 
 @function
 def put_delassus(model, work):
-    """G = Y D^-1 Y^T up to the diagonal, from the factor of M, and J in the place of Y."""
+    """Y U_M^T = J, with J in the place of Y; and the lower triangle of G = Y D_M^-1 Y^T."""
     blocks, _ = extents(model)
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
@@ -74,13 +93,13 @@ def put_delassus(model, work):
 
 @function
 def factorize_tree(model, M, D):
-    """M = U D U^T for a matrix with the tree's pattern; D gets the inverse."""
+    """M = U D U^T for a matrix with the tree's pattern; `D` gets the inverse of D."""
     nv = len(model.armature)
     pitch = nv + MARGIN
     for i in range(nv - 1, -1, -1):
         if model.dof_end[i] > i + 1:
             last = i
-            while last >= 0:  # joints that carry i, a run of numbers at a time
+            while last >= 0:  # all j that carry i, and i itself, a run of numbers at a time
                 first = model.chain_start[last]
                 finish_entries(M, pitch, i, first, last, model.dof_end[i])
                 last = model.dof_parent[first]
@@ -95,7 +114,7 @@ def factorize_tree(model, M, D):
 
 @function
 def factorize_dense(m, G, D):
-    """G = U D U^T for a dense matrix; D gets the inverse."""
+    """G = U D U^T for a dense matrix; `D` gets the inverse of D."""
     pitch = m + MARGIN
     for i in range(m - 1, -1, -1):
         finish_entries(G, pitch, i, 0, i, m)
@@ -106,7 +125,7 @@ def factorize_dense(m, G, D):
 
 @function
 def finish_entries(A, pitch, i, first, last, end):
-    """A_ij - sum of U_ik (U D)_jk over k from i + 1 to end, for j from first to last."""
+    """A_ij - sum of U_ik (U D)_jk over k = i+1..end-1, for j = first..last"""
     for j in range(first, last + 1, 4):
         x = get4(A, i * pitch + j)
         for k in range(i + 1, end):
@@ -122,7 +141,7 @@ def finish_entries(A, pitch, i, first, last, end):
 
 @function
 def eliminate_steps(model, piece, M, Y):
-    """Y of a piece, in the place of its part of J: Y U_M^T = J"""
+    """Y of a piece, in the place of its panel of J: Y U_M^T = J"""
     pitch = len(model.armature) + MARGIN
     for place in range(1, piece.length):
         i = model.steps[piece.path + place].dof
@@ -130,7 +149,7 @@ def eliminate_steps(model, piece, M, Y):
             x = get3(Y, place * piece.height + g)
             for before in range(place):
                 k = model.steps[piece.path + before].dof
-                if k < model.dof_end[i]:  # i carries it
+                if k < model.dof_end[i]:  # i carries k
                     u = M[i * pitch + k]
                     x = add_scaled(x, -u, get3(Y, before * piece.height + g))
             put3(Y, place * piece.height + g, x)
@@ -138,7 +157,7 @@ def eliminate_steps(model, piece, M, Y):
 
 @function
 def add_to_delassus(model, meeting, D, Y, G, blocks):
-    """The block Y D^-1 Y^T of two pieces that meet."""
+    """Add Y D_M^-1 Y^T of two pieces whose paths share steps to G."""
     pitch = blocks + MARGIN
     piece, other = model.pieces[meeting.piece], model.pieces[meeting.other]
     for g in range(0, piece.height, 3):
@@ -205,7 +224,7 @@ def solve_dense(m, G, D, x):
 
 @function
 def add_panels(model, Y, x, r):
-    """r <- r + Y x, x over the joints and r over the blocks' rows."""
+    """r <- r + Y x, for x of all degrees of freedom and r of all padded rows"""
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         for g in range(0, piece.height, 3):
@@ -228,7 +247,7 @@ def add_scaled_panels(model, Y, D, r, x):
 
 @function
 def panel_row(piece, Y, place, r):
-    """The numbers of one step of a piece's path, times r."""
+    """Y^T r at one step of a piece's path."""
     at = piece.panel + place * piece.height
     y = dot(get3(Y, at), get3(r, piece.block))
     for g in range(3, piece.height, 3):

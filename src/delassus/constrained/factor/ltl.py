@@ -1,7 +1,16 @@
 """The Delassus matrix and its damped inverse from the sparse factor of M. O(n d^2 + m^2 d + m^3).
 
 Carpentier, Budhiraja and Mansard, Proximal and Sparse Resolution of Constrained Dynamic Equations,
-2021, Sec. IV-E: M = U D U^T, Y U^T = J, and J M^-1 J^T = Y D^-1 Y^T (see `kkt`).
+2021, Sec. IV-E (see `factor.kkt` for Algorithm 1):
+
+| paper | here | what |
+| --- | --- | --- |
+| M = U_M D_M U_M^T | work.M, work.D, by `kkt.factorize_tree` | mass matrix, then its factor |
+| J U_M^-T | work.Y, by `kkt.put_delassus` | Y |
+| Lambda^-1 = J M^-1 J^T | work.G, by `kkt.put_delassus` | G = Y D_M^-1 Y^T |
+| Lambda_mu | by `inversion.invert` | (G + mu)^-1 |
+
+The paper has a factor of G + mu; here the inverse itself is wanted, and no factor is formed.
 """
 
 from __future__ import annotations
@@ -18,9 +27,9 @@ from .equations import DOF, put_inertia_row
 from .inversion import invert
 from .kkt import MARGIN, MATRIX, extents, factorize_tree, put_delassus
 
-# A link's placement, and the inertia of its subtree.
+# A link: its placement; then rotational inertia and first moment, at last those of its subtree.
 LINK = slots(PLACEMENT, I=6, h=3)
-_SUMMED = LINK.size - LINK.I  # I and h stand together
+_SUMMED = LINK.size - LINK.I  # numbers that are added to the parent's: I and h
 WORK = layout(ROWS, MATRIX, links=("n_links", LINK), dofs=("nv", DOF))
 
 
@@ -62,7 +71,7 @@ def ltl_inverse(model, q, damping, inverse, work):
 
 @function
 def put_blocks(model, q, work):
-    """J M^-1 J^T up to the diagonal, rows of each piece filled up to a multiple of three."""
+    """The lower triangle of J M^-1 J^T, with padded rows."""
     put_mass_and_rows(model, q, work)
     factorize_tree(model, work.M, work.D)
     put_delassus(model, work)
@@ -70,9 +79,9 @@ def put_blocks(model, q, work):
 
 @function
 def put_mass_and_rows(model, q, work):
-    """M by rows up to the diagonal, and J by panels, in the place of Y."""
+    """The lower triangle of M, and J by panels, in the place of Y."""
     n, nv, links = len(model.links), len(model.armature), work.links
-    clear(work.M, nv * (nv + MARGIN))  # entries between runs are read, though not used
+    clear(work.M, nv * (nv + MARGIN))  # zeros outside the tree's pattern are read, but not used
     place_world(links)
     place_links(model, q, links, LINK.size, work.dofs, DOF.size)
     for c in range(len(model.pieces)):
@@ -97,7 +106,7 @@ def put_mass_and_rows(model, q, work):
 
 @function
 def put_both_triangles(model, padded, matrix):
-    """The rows of all pieces, without those that fill up blocks."""
+    """Copy a padded matrix without its filler rows, both triangles from the lower one."""
     m = count_rows(model)
     pitch = extents(model)[0] + MARGIN
     for c in range(len(model.pieces)):

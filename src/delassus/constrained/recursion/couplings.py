@@ -2,8 +2,20 @@
 
 A spring between two links couples them by a block C: rows for the wrench on the link that is
 eliminated first, columns for the motion of the other, both about the links' own origins. When the
-joint of a link is eliminated, what remains of its blocks goes to its parent, and its neighbours
-become coupled with each other (see `order`).
+joint of a link is eliminated, its blocks go to its parent, and its neighbours become coupled with
+each other (see `order`). This extends the elimination of joints in Sathya and Carpentier,
+Constrained Articulated Body Dynamics Algorithms, 2024, Algorithm 1, lines 5 to 9, to loops. With S,
+U = H^A S and D of the joint, and the pull c_j = C_j^T S at each neighbour j:
+
+| symbols | here | what |
+| --- | --- | --- |
+| C_j + K_i^T K_j / mu | `open_blocks`, `couple` | add springs between links i and j |
+| c_j = C_j^T S | `pull_neighbours`, work.pulls | pull of a degree of freedom at neighbour j |
+| C_j - U D^-1 c_j^T | `loosen_neighbours` | block of the link and neighbour j |
+| H_j^A - c_j D^-1 c_j^T | `loosen_neighbours` | inertia of neighbour j |
+| C_jk - c_j D^-1 c_k^T | `loosen_neighbours` | block of neighbours j and k |
+| C_pi(i)j + C_j | `hand_on` | the link's blocks become its parent's |
+| f_j + c_j D^-1 u | `push_neighbours` | load of neighbour j |
 """
 
 from __future__ import annotations
@@ -30,17 +42,17 @@ from .plan import IS_PARENT
 from .springs import point, subtract_cross, wrench
 
 BLOCK = 36  # numbers of a block of six by six
-# The moment and force by which a degree of freedom pulls at a neighbour of its link, about the
-# neighbour's own origin; and the moment about its tree's origin.
+# The pull of a degree of freedom at a neighbour of its link: moment about the neighbour's own
+# origin, and force; and the moment about the tree's origin.
 PULL = slots(own_n=3, f=3, n=3)
-# What is kept of coupled links: pulls at neighbours, and the blocks that are open at a time.
+# Pulls of all degrees of freedom at neighbours; and the blocks that are open at the same time.
 PULLS = layout(pulls=("pulls", PULL))
 BLOCKS = layout(blocks=("cross_blocks", BLOCK))
 
 
 @function
 def open_blocks(model, turn, weights, work):
-    """Start the blocks that a turn is the first to need, and add its link's springs to them."""
+    """Clear the blocks that a turn is the first to need, and add the springs of its couples."""
     for t in range(turn.first_opened, turn.first_opened + turn.opened):
         clear(part(work.blocks, model.opened[t] * BLOCK), BLOCK)
     for t in range(turn.first_couple, turn.first_couple + turn.couples):
@@ -49,7 +61,7 @@ def open_blocks(model, turn, weights, work):
 
 @function
 def couple(model, tie, weights, work):
-    """Add the springs between two ends of a piece to the block of their links."""
+    """Add the springs between two ends of a piece to the block of their two links."""
     end, other = model.ends[tie.end], model.ends[tie.other]
     p = get3(work.links, end.link * LINK.size + LINK.p)
     p_other = get3(work.links, other.link * LINK.size + LINK.p)
@@ -72,7 +84,7 @@ def couple(model, tie, weights, work):
 def couple_points(blocks, at, r, r_other, w):
     """Add springs of stiffness w along the axes, between a point at r and one at r_other.
 
-    That is [(r x); 1] w [(r_other x); 1]^T, by rows: forces at the other point, with their moments.
+    C + [(r x); 1] w [(r_other x); 1]^T, row by row: each row is a force at r_other and its moment.
     """
     none = 0.0 * w[0]
     add_row(blocks, at, (none, -r[2] * w[1], r[1] * w[2]), r_other)
@@ -103,7 +115,7 @@ def update_block(blocks, at, n, f, n_other, f_other):
 
 @function
 def articulate_coupled(model, turn, is_first, weights, work):
-    """Project the inertia of a link that is coupled with others than its parent, and the blocks."""
+    """Eliminate the joint of a link that has neighbours: project its inertia and its blocks."""
     open_blocks(model, turn, weights, work)
     link, links = model.links[turn.link], work.links
     at, parent = turn.link * LINK.size, link.parent * LINK.size
@@ -120,7 +132,7 @@ def articulate_coupled(model, turn, is_first, weights, work):
 
 @function
 def pull_neighbours(model, turn, k, nth, work):
-    """C^T S for all neighbours of a link, for degree of freedom k, the nth of its joint."""
+    """C^T S at all neighbours of a link, for degree of freedom k, the nth of its joint."""
     blocks, pulls, dof = work.blocks, work.pulls, k * DOF.size
     p = get3(work.links, turn.link * LINK.size + LINK.p)
     angular = get3(work.dofs, dof + DOF.angular)
@@ -142,7 +154,7 @@ def pull_neighbours(model, turn, k, nth, work):
 
 @function
 def push_neighbours(model, step, u_D, work):
-    """What remains for the neighbours of the force on a joint that gives way."""
+    """Add to the loads of neighbours what a joint passes to them by giving way: pull u / D."""
     pulls, forces = work.pulls, work.forces
     for t in range(step.first_neighbour, step.first_neighbour + step.neighbours):
         near = model.neighbours[t]
@@ -154,7 +166,11 @@ def push_neighbours(model, step, u_D, work):
 
 @function
 def loosen_neighbours(model, turn, projected, k, nth, work):
-    """Take off what a joint gives way, C - U D^-1 pull^T, and from all its neighbours alike."""
+    """Subtract what a joint gives way, in the blocks and neighbours of its link.
+
+    C - U D^-1 pull^T in the link's blocks, H - pull D^-1 pull^T in the inertias of neighbours, and
+    C - pull D^-1 other_pull^T in the blocks between them.
+    """
     links, blocks, pulls = work.links, work.blocks, work.pulls
     D_inverse = work.dofs[k * DOF.size + DOF.D_inverse]
     _, _, moment, force = projected
@@ -176,7 +192,7 @@ def loosen_neighbours(model, turn, projected, k, nth, work):
 
 @function
 def hand_on(model, turn, work):
-    """Give the parent the blocks of a link, rows moved to its origin."""
+    """Add the blocks of an eliminated link to those of its parent, rows moved to its origin."""
     link, links, blocks = model.links[turn.link], work.links, work.blocks
     at, to = turn.link * LINK.size, link.parent * LINK.size
     if link.parent > 0:
@@ -217,7 +233,7 @@ def add_turned(blocks, block, to):
 
 @function
 def join(blocks, block, at, links):
-    """A link that is coupled with itself: C + C^T is part of its inertia."""
+    """Add C + C^T to a link's inertia: a block that couples the link with itself."""
     C = block
     A, M = get6(links, at + INERTIA.A), get6(links, at + INERTIA.M)
     put6(

@@ -1,8 +1,8 @@
-"""A free body that carries a tree: its articulated inertia is solved with as a whole.
+"""A free body that carries a tree: its articulated inertia is factorised as a whole.
 
-IA = L D L^T, moments before forces. Row j of L, left of the diagonal, stands in the record of the
+IA = L D L^T, moments before forces. Row j of L, left of the diagonal, is in the record of the
 joint's j-th degree of freedom, in the place of G (see `dynamics.steps.articulated`), with 1 / D_j
-beside it. The body's own origin is the tree's.
+beside it. The body's origin is the tree's origin.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ROW = DOF.G_angular
 
 @function
 def factorize_root(at, links, dof, dofs):
-    """The factor of the articulated inertia of a free body."""
+    """IA = L D L^T for the articulated inertia of a free body."""
     A, H, M = get6(links, at + INERTIA.A), get9(links, at + INERTIA.H), get6(links, at + INERTIA.M)
     L, D_inverse = factorize3(A)
     x, y, z = (H[0], H[3], H[6]), (H[1], H[4], H[7]), (H[2], H[5], H[8])
@@ -46,7 +46,7 @@ def factorize_root(at, links, dof, dofs):
 
 @function
 def factorize3(A):
-    """A = L D L^T of a symmetric three by three: what is below the diagonal of L, and 1 / D."""
+    """A = L D L^T of a symmetric three by three matrix: L below the diagonal, and 1 / D."""
     D0 = 1.0 / A[0]
     L10, L20 = A[1] * D0, A[2] * D0
     D1 = 1.0 / (A[3] - L10 * A[1])
@@ -65,7 +65,7 @@ def solve_lower3(L, x):
 
 @function
 def put_lower3(dofs, at, L):
-    """Store what is below the diagonal, a row every degree of freedom."""
+    """Store a three by three L below the diagonal, a row in each record."""
     dofs[at + DOF.size] = L[0]
     dofs[at + 2 * DOF.size] = L[1]
     dofs[at + 2 * DOF.size + 1] = L[2]
@@ -118,7 +118,7 @@ def solve_root(n, f, dofs, dof):
 
 @function
 def joint_force(tau, v, dofs, dof):
-    """Moment and force on a free body of the forces along its joint's degrees of freedom."""
+    """Moment and force on a free body by the joint forces tau of its six degrees of freedom."""
     n, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(3):
         axis = get3(dofs, dof + k * DOF.size + DOF.linear)

@@ -1,7 +1,7 @@
-"""Constraints that only tie links to the world, and what methods know that take no others.
+"""Constraints between a link and the world: arrays and a check for methods that take no others.
 
-Rows of such constraints are wrenches on one link each. A joint hands them on to what carries it,
-less what it gives way: nothing ever couples two links, but for one carrying the other.
+A row of such a constraint is a wrench on one link. A joint passes it to the parent link, less what
+the joint gives way. So two links are coupled only if one carries the other.
 """
 
 from __future__ import annotations
@@ -21,28 +21,31 @@ from .plan import ArticulatedArrays
 
 
 class Arrival(NamedTuple):
-    """Rows that come to the stack of a link, from a piece or from a link that it carries."""
+    """Rows that are added to the stack of a link, from a piece or from a child link."""
 
-    own: int  # the first of them where they come from
-    stack: int  # the first row of the stack
-    before: int  # how many stood there
-    count: int  # how many come
-    after: int  # how many remain
-    reflections: int  # where the reflections start that make these of all
+    own: int  # the first of them: number of a constraint row, or of a row in the child's stack
+    stack: int  # the first row of the link's stack, -1 for the world
+    before: int  # number of rows in the stack before
+    count: int  # number of rows that are added
+    after: int  # number of rows in the stack then, at most six
+    reflections: int  # where the reflections start that reduce all rows to these
 
 
 ARRIVAL = index_record(*Arrival._fields)
 MOST_ROWS = 6  # as many as can be independent at a link
 
-OTHERS = ("caba", "prox-ltl", "prox-ltls", "dense")
+OTHERS = ("caba", "prox-ltl", "prox-ltls", "dense")  # methods that take all constraints
 
-_open: WeakSet = WeakSet()  # constraints that were found to be so
+_open: WeakSet = WeakSet()  # constraints that `check_open` has accepted
 
 
 class OpenArrays(
     namedtuple("OpenArrays", (*ArticulatedArrays._fields, "meetings", "shared_steps"))
 ):
-    """What kernels know of joints in the order of elimination, and of pieces two by two."""
+    """The arrays of elimination, and of steps that the paths of two pieces share.
+
+    See `recursion.plan` and `rows.packed`.
+    """
 
     __slots__ = ()
     dimensions = DIMENSIONS
@@ -54,7 +57,7 @@ class OpenArrays(
 
     @classmethod
     def pack(cls, constraints, real: np.dtype) -> OpenArrays:
-        """The arrays of elimination, and of what paths share, in one precision."""
+        """The arrays of elimination and of shared steps, in one precision."""
         meetings = find_meetings(constraints.paths(real).paths)
         return cls(*ArticulatedArrays.pack(constraints, real), *meetings)
 
@@ -67,9 +70,10 @@ class OpenArrays(
 class EarlyArrays(
     namedtuple("EarlyArrays", (*ArticulatedArrays._fields, "piece_arrivals", "arrivals"))
 ):
-    """What kernels know of joints in the order of elimination, and of rows that reach links.
+    """The arrays of elimination (see `recursion.plan`), and of rows in the stacks of links.
 
-    `arrivals` are those at what carries each of `supports`, the stacks of links stand side by side.
+    - piece_arrivals: for each piece, its rows when they are added to the stack of its link
+    - arrivals: for each of `supports`, its rows when they are added to the stack of its parent
     """
 
     __slots__ = ()
@@ -82,7 +86,7 @@ class EarlyArrays(
 
     @classmethod
     def pack(cls, constraints, real: np.dtype) -> EarlyArrays:
-        """The arrays of elimination, and of rows that reach links, in one precision."""
+        """The arrays of elimination and of rows in stacks, in one precision."""
         arrays = ArticulatedArrays.pack(constraints, real)
         return cls(*arrays, *_arrivals(arrays)[:2])
 
@@ -94,19 +98,19 @@ class EarlyArrays(
 
 
 def reflection_size(total: int) -> int:
-    """Numbers of the reflections that leave six of so many rows: each a vector and a factor."""
+    """How many numbers the six reflections of `total` rows take: a vector and a factor each."""
     return MOST_ROWS * (total + 1)
 
 
 def _arrivals(arrays: ArticulatedArrays) -> tuple[np.ndarray, np.ndarray, dict[str, int]]:
-    """Rows from pieces, and from links; then how much memory all take."""
+    """Arrivals of the rows of pieces, arrivals of the rows of links, and extents of work memory."""
     supports, parents = arrays.supports["link"], arrays.links["parent"]
     height = dict.fromkeys(map(int, supports), 0)  # rows in a link's stack
     most = dict(height)
     found, reflections = [], 0
 
     def arrive(link: int, count: int) -> None:
-        """Rows that come to a link; none stay in the world."""
+        """Add `count` rows to the stack of a link. The world has no stack."""
         nonlocal reflections
         before = height.get(link, 0)
         total = before + count
@@ -131,7 +135,7 @@ def _arrivals(arrays: ArticulatedArrays) -> tuple[np.ndarray, np.ndarray, dict[s
 
 
 def check_open(constraints, method: str) -> None:
-    """Raise an error if any of the constraints is not between one moving link and the world."""
+    """Raise an error unless each constraint is between one moving link and the world."""
     if constraints in _open:
         return
     model = constraints.model

@@ -1,11 +1,12 @@
-"""The order in which joints are eliminated, and the numbers of blocks that couple links meanwhile.
+"""The order in which joints are eliminated, and numbers for the blocks that couple links meanwhile.
 
-To eliminate a joint is to hand on all that is known of its link: to the parent, and to the links
-that it is coupled with. These become coupled with the parent and with each other, unless they are
-the parent. So a loop couples links only on the way from its ends to where they meet, if its joints
-go one after the other: the joint goes first whose link is coupled with the fewest.
+When a joint is eliminated, what remains of its link's inertia goes to the parent, and what remains
+of its blocks to the parent and to its neighbours, the links that it is coupled with. So neighbours
+become coupled with the parent and with each other. If the joints of a loop are eliminated one after
+the other, only links between the loop's ends and the link where they meet become coupled. This is
+what the order aims at: the next joint is one whose link has the fewest neighbours.
 
-Links that carry no end of a constraint go before all others.
+Links that support no constraint are eliminated before all others.
 """
 
 from __future__ import annotations
@@ -18,12 +19,16 @@ import numpy as np
 from ...dynamics.steps.links import AT_ONCE
 from ...model.packed import INDEX
 
-# How many steps before it a link is best not among the children of.
+# None of the so many turns before a link's turn should be that of its child (see `apart`).
 _APART = 3
 
 
 def order_links(parents: np.ndarray, carrying: set[int], coupled: list) -> tuple[list[int], dict]:
-    """Links from the leaves on, those with few neighbours first; and the neighbours of each."""
+    """The order of elimination, and the neighbours that each link has at its turn.
+
+    `carrying` are links that support constraints, `coupled` pairs of links that springs couple.
+    Leaves come first, and of several the link with the fewest neighbours.
+    """
     others = [i for i in range(len(parents) - 1, 0, -1) if i not in carrying]
     near: dict[int, set[int]] = {}
     for i, j in coupled:
@@ -35,10 +40,11 @@ def order_links(parents: np.ndarray, carrying: set[int], coupled: list) -> tuple
         depth[i] = depth[int(parents[i])] + 1
 
     def key(i: int) -> tuple[int, int, int, int]:
-        """Few neighbours first, and else the last: what is near in memory is so in time.
+        """The link with the smallest key is next.
 
-        Of those with neighbours, before that, the one that was handed something last, or else the
-        deepest: so loops go one by one.
+        It has the fewest neighbours. If it has some, it is the one that the latest elimination has
+        changed, then the deepest: so loops are eliminated one after the other. Of equal links it
+        has the highest number: links that are near in memory are then eliminated near in time.
         """
         count = len(near.get(i, ()))
         return (count, -touched[i], -depth[i], -i) if count > 0 else (0, 0, 0, -i)
@@ -57,7 +63,7 @@ def order_links(parents: np.ndarray, carrying: set[int], coupled: list) -> tuple
         own = near.get(i, set())
         if i in done:
             continue
-        if count != len(own):  # has changed since
+        if count != len(own):  # its key is out of date
             heapq.heappush(queue, key(i))
             continue
         done.add(i)
@@ -83,7 +89,7 @@ def order_links(parents: np.ndarray, carrying: set[int], coupled: list) -> tuple
 
 
 def links_with(parents: np.ndarray, ends: set[int]) -> set[int]:
-    """Links with ends, and all that carry them."""
+    """Links that support constraints: those with ends, and all that carry them."""
     found: set[int] = set()
     for link in ends:
         while link > 0 and link not in found:
@@ -95,7 +101,10 @@ def links_with(parents: np.ndarray, ends: set[int]) -> set[int]:
 def first_to_reach(
     parents: np.ndarray, others: list[int], supports: list[int], pulled: set[int]
 ) -> np.ndarray:
-    """Whether each link is the first that gives its parent an inertia; ends have one by then."""
+    """For each link, whether it is the first that passes an articulated inertia to its parent.
+
+    `others` are eliminated first. Before `supports` are, all links with ends (`pulled`) have one.
+    """
     found, reached = np.zeros(len(parents), INDEX), set()
     for order in (others, supports):
         for i in order:
@@ -106,7 +115,10 @@ def first_to_reach(
 
 
 def stretches(order: list[int]) -> list[tuple[int, int, int]]:
-    """Parts of an order, not too long, in which each link is the one before the last one's."""
+    """Parts of an order in which numbers fall by one: highest and lowest number, and start of each.
+
+    No part has more than AT_ONCE links.
+    """
     starts: list[int] = []
     for t, i in enumerate(order):
         if t == 0 or order[t - 1] != i + 1 or t == starts[-1] + AT_ONCE:
@@ -115,9 +127,10 @@ def stretches(order: list[int]) -> list[tuple[int, int, int]]:
 
 
 def apart(parents: np.ndarray, turns: list) -> list:
-    """Turns in an order in which few wait for one of those just before.
+    """Turns in another order, in which links do not come right after their children if possible.
 
-    Where links are coupled, the order of elimination stays.
+    A processor then need not wait for the results of a child. Where links are coupled, the order of
+    elimination stays as it is.
     """
     if any(turn.neighbours > 0 for turn in turns):
         return turns
@@ -147,7 +160,7 @@ def apart(parents: np.ndarray, turns: list) -> list:
 
 
 class Blocks:
-    """Numbers of the blocks of two links, given again once a block is not needed any more."""
+    """Numbers for the blocks that couple two links. The number of a closed block is used again."""
 
     def __init__(self, turn_of: dict[int, int]):
         self.turn_of = turn_of
@@ -157,7 +170,7 @@ class Blocks:
         self._free: list[int] = []
 
     def number(self, i: int, j: int) -> int:
-        """The number of the block of two links."""
+        """The number of the block of two links, which is opened if it is not open."""
         pair = self._pair(i, j)
         if pair not in self._open:
             if not self._free:
@@ -168,7 +181,7 @@ class Blocks:
         return self._open[pair]
 
     def close(self, i: int, others: list[int]) -> None:
-        """The blocks of a link with others are not needed any more."""
+        """Close the blocks of link i with others: they are not needed any more."""
         self._free += [self._open.pop(self._pair(i, j)) for j in others]
 
     def _pair(self, i: int, j: int) -> tuple[int, int]:

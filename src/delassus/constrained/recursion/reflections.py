@@ -1,8 +1,9 @@
-"""Rows that come together at a link, turned by reflections 1 - factor h h^T.
+"""Stacks: the rows at each link, reduced to at most six by reflections 1 - factor h h^T.
 
-The rows of a link stand in a stack, with what they are to be beside it. An arrival brings rows from
-a piece, or from a link that this one carries (see `open_trees`). No more than six can be
-independent: where more stand, six reflections make a triangle of them, over rows that are zero.
+`solvers.pv_early` keeps the rows C a = c of a link in a stack: C in the stack itself, c in an array
+of targets beside it. Rows are added from the pieces at the link, and from its child links (see
+`open_trees.Arrival`). No more than six rows of a link can be independent. If there are more, six
+Householder reflections turn them into an upper triangle of six rows, and all others into zeros.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from ...spatial.vectors import put3, scale
 from .open_trees import MOST_ROWS
 from .springs import frame_wrench
 
-# A row of a stack.
+# A row of a stack: moment and force.
 STACKED = slots(n=3, f=3)
-# All stacks, what their rows are to be, multipliers of rows as they are turned, and reflections.
+# The stacks of all links side by side, targets and multipliers of their rows, and reflections.
 STACKS = layout(
     stack=("stack_rows", STACKED),
     targets="stack_rows",
@@ -25,7 +26,7 @@ STACKS = layout(
 
 @function
 def reflect(count, factor, h, vectors, at, step, x):
-    """x - factor h h^T x, for every `step`th x from `at` on"""
+    """x <- x - factor h h^T x, for `count` numbers x from `at` on, `step` apart"""
     y = vectors[h] * x[at]
     for s in range(1, count):
         y = y + vectors[h + s] * x[at + s * step]
@@ -46,7 +47,7 @@ def choose(condition, x, y):
 
 @function
 def put_piece(model, c, work):
-    """The rows of a piece on the stack of its link."""
+    """Add the rows of a piece to the stack of its link."""
     piece, arrival = model.pieces[c], model.piece_arrivals[c]
     end = model.ends[model.piece_ends[c]]
     for s in range(piece.count):
@@ -59,7 +60,7 @@ def put_piece(model, c, work):
 
 @function
 def hand_rows(arrival, work):
-    """Rows that a link hands on."""
+    """Add the rows of a link to the stack of its parent."""
     stack, to = work.stack, (arrival.stack + arrival.before) * STACKED.size
     for s in range(arrival.count * STACKED.size):
         stack[to + s] = stack[arrival.own * STACKED.size + s]
@@ -68,7 +69,7 @@ def hand_rows(arrival, work):
 
 @function
 def join_rows(arrival, stack, reflections):
-    """Make six rows of those that stood and those that came."""
+    """If a stack has more than six rows, reduce them to six."""
     total = arrival.before + arrival.count
     if total > MOST_ROWS:
         for j in range(MOST_ROWS):
@@ -84,7 +85,7 @@ def join_rows(arrival, stack, reflections):
             size = sqrt(square)
             sigma = select(x > 0.0, -size, size)
             is_there = square > 0.0
-            half = select(is_there, square + size * absolute(x), 1.0 + square)  # of the square of h
+            half = select(is_there, square + size * absolute(x), 1.0 + square)  # h^T h / 2
             factor = select(is_there, 1.0 / half, square)
             reflections[h] = x - sigma
             reflections[h + total] = factor
@@ -95,7 +96,7 @@ def join_rows(arrival, stack, reflections):
 
 @function
 def join_targets(arrival, targets, reflections):
-    """Turn what rows are to be as `join_rows` has turned the rows."""
+    """Apply to the targets the reflections that `join_rows` has applied to the rows."""
     total = arrival.before + arrival.count
     if total > MOST_ROWS:
         for j in range(MOST_ROWS):
@@ -106,7 +107,7 @@ def join_targets(arrival, targets, reflections):
 
 @function
 def part_multipliers(arrival, none, turned, reflections):
-    """Multipliers of the rows that stood and came, from those of the rows made of them."""
+    """Multipliers of all rows before `join_rows`, from those of the six rows after it."""
     total = arrival.before + arrival.count
     if total > MOST_ROWS:
         for s in range(MOST_ROWS, total):

@@ -1,9 +1,19 @@
 """Springs along constraint rows: their pull at links, and the inertia that they add.
 
-A row pulls at the ends of its piece (see `plan`) by a spring of stiffness 1 / mu, mu its damping.
-Springs at one link add K^T K / mu to its inertia, K the wrenches of its rows; those between two
-links also couple them (see `couplings`). Inertias are about the links' own origins, as all
-articulated inertias (see `dynamics.steps.articulated`).
+A row pulls at the ends of its piece (see `plan`) by a spring of stiffness 1 / mu, where mu is its
+damping. The springs of an end add K^T K / mu to the inertia of its link, where K are the wrenches
+of the rows; springs between two links also couple these (see `couplings`). Inertias are about the
+links' own origins, as all articulated inertias are (see `dynamics.steps.articulated`).
+
+Sathya and Carpentier, Constrained Articulated Body Dynamics Algorithms, 2024:
+
+| paper | here | what |
+| --- | --- | --- |
+| K_i | `wrench` | moment and force of a row on a link |
+| mu | weights, 1 / mu elsewhere in this library | stiffness |
+| H_i + mu K_i^T K_i (Algorithm 1, line 5) | `stiffen` | inertia of a link with its springs |
+| K_i^T x (Algorithm 2, line 2) | `pull`, `add_pull` | wrench of rows with forces x |
+| K_i a_i | `add_motion` | motions of rows |
 """
 
 from __future__ import annotations
@@ -36,7 +46,7 @@ from .plan import AT_JOINTS
 
 @function
 def wrench(model, end, r, work):
-    """Moment about the tree's origin, and force, of row r at an end, but for the end's sign."""
+    """Moment about the tree's origin, and force, of row r at an end, without the end's sign."""
     if end.wrench != AT_JOINTS:
         return frame_wrench(end, r, work.rows)
     n, f = joint_wrench(model, end, end.first_entry, r, work)
@@ -48,7 +58,7 @@ def wrench(model, end, r, work):
 
 @function
 def frame_wrench(end, r, rows):
-    """Moment and force of row r at an end that is a frame, but for the end's sign."""
+    """Moment and force of row r at an end that is a frame, without the end's sign."""
     if end.is_at_point:
         p = point(end, rows)
         one, none = 1.0 + 0.0 * p[0], 0.0 * p[0]
@@ -60,7 +70,7 @@ def frame_wrench(end, r, rows):
 
 @function
 def joint_wrench(model, end, t, r, work):
-    """The wrench whose work is that of a joint coordinate: S / |S|^2, about the link's origin."""
+    """The wrench of a joint coordinate in row r: weight S / |S|^2, whose work along S is weight."""
     piece, entry = model.pieces[end.piece], model.entries[t]
     dof, p = entry.dof * DOF.size, get3(work.links, entry.link * LINK.size + LINK.p)
     angular = get3(work.dofs, dof + DOF.angular)
@@ -78,13 +88,13 @@ def joint_wrench(model, end, t, r, work):
 
 @function
 def point(end, rows):
-    """Where an end is whose rows push along the world's axes."""
+    """The point of an end whose rows push along the world's axes."""
     return get3(rows, end.row * ROW.size + end.wrench)
 
 
 @function
 def pull(model, end, x, work):
-    """Moment and force of all rows of a piece at an end, by x each."""
+    """K^T x: moment and force at an end, where row r of the piece has the force x[r]."""
     n, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if end.is_at_point:
         f = scale(end.sign, get3(x, end.row))
@@ -119,7 +129,7 @@ def add_pull(model, end, x, work):
 
 @function
 def add_motion(model, end, angular, linear, velocity, work):
-    """Add to the motions of a piece's rows that of an end."""
+    """velocity + K (angular, linear): add the motion of an end's link to the rows of its piece."""
     if end.is_at_point:
         moved = add_cross(linear, angular, point(end, work.rows))
         put3(velocity, end.row, add_scaled(get3(velocity, end.row), end.sign, moved))
@@ -167,7 +177,10 @@ def stiffen(model, end, weights, work):
 
 @function
 def stiffen_point(A, H, M, r, w):
-    """The inertia with springs of stiffness w along the axes at r: M + w, H + (r x) w, ..."""
+    """The inertia with springs of stiffness w along the axes at r.
+
+    M + w, H + (r x) w, A - (r x) w (r x)
+    """
     x, y, z = scale(r[0], w), scale(r[1], w), scale(r[2], w)
     return (
         (

@@ -1,4 +1,4 @@
-"""What constraints are as rows: their wrenches, Jacobian, velocity, drift and error.
+"""Rows of constraints: their wrenches, Jacobian, velocity, drift and error.
 
-Also what a solver is asked and tells (`request`), and checks of arguments. No algorithm is known.
+Also the inputs and outputs that solvers share (`request`), and checks of arguments. No solver.
 """

@@ -1,4 +1,4 @@
-"""Checks of what functions on constraints are given: constraints, options, numbers."""
+"""Checks of arguments of functions on constraints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AUTO = "auto"  # leaves the choice of a method to the library
 
 
 def check_constraints(model: Model, constraints) -> Constraints:
-    """The constraints, if they are some of this model."""
+    """The constraints, if they are Constraints of this model; else an error."""
     if not isinstance(constraints, Constraints):
         raise DataTypeError(f"expected Constraints(model, [...]), got {type(constraints).__name__}")
     if constraints.model is not model:
@@ -23,7 +23,7 @@ def check_constraints(model: Model, constraints) -> Constraints:
 
 
 def check_method(method: str, methods) -> str:
-    """The name of a method, if there is one of that name; `AUTO` is one, too."""
+    """The name of a method, if it is one of `methods` or AUTO; else an error."""
     if method != AUTO and method not in methods:
         raise UnknownNameError(
             f"method must be 'auto' or one of {', '.join(map(repr, methods))}, "
@@ -33,7 +33,7 @@ def check_method(method: str, methods) -> str:
 
 
 def not_negative(name: str, x) -> float:
-    """A finite number from zero on."""
+    """x as a finite number that is not negative; else an error."""
     if isinstance(x, bool) or not isinstance(x, (int, float, np.number)):
         raise DataTypeError(f"{name} must be a number, got {x!r}")
     if not np.isfinite(x) or x < 0.0:
@@ -42,7 +42,7 @@ def not_negative(name: str, x) -> float:
 
 
 def positive_integer(name: str, x) -> int:
-    """A number of things, at least one."""
+    """x as an integer of at least one; else an error."""
     if isinstance(x, bool) or not isinstance(x, (int, np.integer)):
         raise DataTypeError(f"{name} must be an integer, got {x!r}")
     if x < 1:
@@ -60,7 +60,7 @@ def state_count(q) -> int | None:
 
 
 def per_row(cs: Constraints, x, name: str, count: int | None) -> np.ndarray:
-    """An option that is one number, one a row, or one a row and state."""
+    """An option as an array: one number, one for each row, or one for each state and row."""
     array = np.asarray(0.0 if x is None else x)
     if array.dtype.kind not in "fiu":
         raise DataTypeError(f"{name} must hold real numbers, got {array.dtype}")
@@ -76,7 +76,7 @@ def per_row(cs: Constraints, x, name: str, count: int | None) -> np.ndarray:
 
 
 def positive_per_row(cs: Constraints, x, name: str, count: int | None) -> np.ndarray:
-    """An option as `per_row` that is positive."""
+    """An option as in `per_row`, of positive numbers."""
     array = per_row(cs, x, name, count)
     if np.any(array <= 0.0):
         raise SettingError(f"{name} must be positive")
@@ -84,9 +84,10 @@ def positive_per_row(cs: Constraints, x, name: str, count: int | None) -> np.nda
 
 
 def fitting(x: np.ndarray, axes: int, *states) -> np.ndarray:
-    """An option's array in the precision of the states, with one row for all if they are many.
+    """An option's array in the precision of the states; for a batch, with a first axis.
 
-    `axes` is how many axes it has for one state.
+    `axes` is the number of axes for one state. An option that is the same for all states of a batch
+    has one row.
     """
     if all(getattr(y, "dtype", None) == np.float32 for y in states):
         x = x.astype(np.float32)

@@ -1,4 +1,4 @@
-"""Constraints of a model as one object: their rows, and what is known of them at a state."""
+"""The class Constraints: constraints of a model as rows, which are evaluated at a state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .jacobian import evaluate_rows
 
 @dataclass(frozen=True)
 class Baumgarte:
-    """Stabilisation: constraint accelerations are to be -kp error - kd velocity.
+    """Stabilisation: rows are asked for the acceleration -kp error - kd velocity.
 
     With kd = 2 sqrt(kp) errors decay without oscillation, at the rate sqrt(kp).
     """
@@ -36,13 +36,13 @@ class Baumgarte:
                 raise SettingError(f"{name} must be finite and not negative, got {x}")
 
 
-_MOST_REQUESTS = 100
+_MOST_REQUESTS = 100  # to keep, see `Constraints.remember`
 
 
 class Constraints(Tabulated):
-    """Constraints on a model that hold together, `size` rows in the order they are given.
+    """Constraints on a model that hold at the same time: `size` rows, in the order of the list.
 
-    Without a list they are those that the model declares.
+    Without a list, they are the constraints that the model declares.
     """
 
     def __init__(
@@ -68,19 +68,19 @@ class Constraints(Tabulated):
             slice(int(end - count), int(end)) for end, count in zip(ends, counts, strict=True)
         )
         self.size = int(sum(counts))
-        self.requests: dict = {}  # what solvers were asked for, by their options
-        found = self.paths(FLOAT64)  # names that are wrong raise here
+        self.requests: dict = {}  # checked inputs of solvers, by the options that they follow from
+        found = self.paths(FLOAT64)  # raises an error for wrong names
         known = {"m": self.size, "size": self.size + model.nv, **packed.sizes(found.records)}
         self.dimensions = {**model.dimensions, **known}
 
     def paths(self, dtype: np.dtype) -> packed.Paths:
-        """Pieces and their paths, in one precision: what all arrays are made from."""
+        """Pieces and their paths, in one precision: all arrays of kernels follow from them."""
         return packed.find_paths(self.model, self._parts, dtype)
 
     # --- at a state -------------------------------------------------------------------------------
 
     def remember(self, key, request) -> None:
-        """Keep what solvers were asked for; of very many, only the last."""
+        """Keep checked inputs of solvers for later calls; if they are too many, drop all others."""
         if len(self.requests) > _MOST_REQUESTS:
             self.requests.clear()
         self.requests[key] = request
@@ -94,11 +94,11 @@ class Constraints(Tabulated):
         return self._evaluate(q, None, threads)[0]
 
     def velocity(self, q: ArrayLike, v: ArrayLike, *, threads: int | None = None) -> np.ndarray:
-        """J v: by how much the rows are violated in velocity, (..., size)."""
+        """J v: the velocities of the rows, zero where the constraints hold, (..., size)."""
         return self._evaluate(q, v, threads)[1]
 
     def drift(self, q: ArrayLike, v: ArrayLike, *, threads: int | None = None) -> np.ndarray:
-        """dJ/dt v: the rows' accelerations where joints do not accelerate, (..., size)."""
+        """dJ/dt v: the accelerations of the rows if joints do not accelerate, (..., size)."""
         return self._evaluate(q, v, threads)[2]
 
     def position_error(self, q: ArrayLike, *, threads: int | None = None) -> np.ndarray:
@@ -135,7 +135,7 @@ def _declared(constraints) -> tuple[Constraint, ...]:
 
 
 def _dependent(J: np.ndarray, tolerance: float) -> list[int]:
-    """Rows that the rows before them span: Gram-Schmidt, twice for the sake of accuracy."""
+    """Rows that depend on rows before them: Gram-Schmidt, each step twice for accuracy."""
     basis = np.zeros((0, J.shape[1]))
     scale = np.linalg.norm(J, axis=1).max(initial=0.0)
     found = []

@@ -49,7 +49,7 @@ def evaluate_rows(model, q, v, J, velocity, drift, error, work):
 
 @function
 def put_panel(model, piece, J, dof_size, work):
-    """The part of J of a piece, a step of its path after the other, rows filled up by zeros."""
+    """The panel of J of a piece: for each step of its path a column of padded rows."""
     for place in range(piece.length):
         step = model.steps[piece.path + place]
         at = piece.panel + place * piece.height
@@ -61,7 +61,7 @@ def put_panel(model, piece, J, dof_size, work):
 
 @function
 def row_entry(model, piece, step, r, dof_size, work):
-    """What a degree of freedom contributes to the velocity of a row."""
+    """The entry of J at row r and the degree of freedom of a step."""
     rows, dofs, at, dof = work.rows, work.dofs, r * ROW.size, step.dof * dof_size
     angular = get3(dofs, dof + SUBSPACE.angular)
     if piece.kind == COUPLING:
@@ -69,8 +69,8 @@ def row_entry(model, piece, step, r, dof_size, work):
     elif piece.kind == IMPLICIT and step.term >= 0:
         x = implicit_entry(piece, step, r, work)
     elif piece.kind == CONNECT and step.weight == 0.0:
-        # What carries both points turns the line between them, which is not zero in a loop that
-        # is open.
+        # A joint that carries both points turns the vector between them, which is zero only in a
+        # loop that is closed.
         x = dot(angular, subtract(get3(rows, at + ROW.n), get3(rows, at + ROW.other_n)))
     elif step.weight == 0.0:
         x = 0.0 * angular[0]

@@ -1,8 +1,8 @@
 """What constraint rows measure: their velocity J v, their drift gamma = dJ/dt v, their error.
 
-The drift is the acceleration of a row that remains where joints do not accelerate. Functions here
-read motions of links with zero joint acceleration, from records that start with the slots of
-MOVING (see `dynamics.steps.links`); `wrenches` has the wrenches of the same rows.
+The drift is the acceleration of a row if joints do not accelerate. Functions here read motions of
+links with zero joint acceleration, from records that start with the slots of MOVING (see
+`dynamics.steps.links`); `wrenches` has the wrenches of the same rows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .wrenches import ROW, piece_registers, put_wrenches, tree_shift
 def put_rows(model, piece, q, v, with_error, links, size, work):
     """Wrenches, velocities, drifts and errors of the rows of a piece.
 
-    Errors that take arithmetic of their own are left out, as zeros, if not asked for.
+    Without `with_error`, rotation errors of RELATIVE pieces are zero, to save their arithmetic.
     """
     if piece.kind == COUPLING:
         measure_coupling(model, piece, q, v, work.rows)

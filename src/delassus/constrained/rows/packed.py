@@ -1,4 +1,4 @@
-"""The form of constraints that kernels read: a model's arrays and a few more."""
+"""Constraints as kernels read them: the arrays of a model, of pieces, and of the pieces' paths."""
 
 from __future__ import annotations
 
@@ -15,77 +15,79 @@ from .pieces import COUPLING, IMPLICIT, PERPENDICULAR, Piece
 
 
 def piece_type(real: np.dtype) -> np.dtype:
-    """One piece of a constraint, with floating-point numbers of the given type."""
+    """The record of a piece, with floating-point numbers of the given type."""
     return np.dtype(
         [
             ("kind", INDEX),
-            ("row", INDEX),  # the first of its rows
-            ("count", INDEX),  # of its rows
-            ("pushes", INDEX),  # how many of them have a force; those without come last
+            ("row", INDEX),  # number of its first row
+            ("count", INDEX),  # number of its rows
+            ("pushes", INDEX),  # number of rows with a force; rows with a moment only come last
             ("is_plain", INDEX),  # whether the basis is the first rows of the identity
-            ("block", INDEX),  # the first of its rows where each piece has a multiple of three
-            ("height", INDEX),  # of its rows there
-            ("path", INDEX),  # the first of its steps
-            ("length", INDEX),  # of its path
-            ("panel", INDEX),  # where its numbers start among those of all pieces and steps
+            ("block", INDEX),  # number of its first padded row
+            ("height", INDEX),  # number of its padded rows, a multiple of three
+            ("path", INDEX),  # its first step in `steps`
+            ("length", INDEX),  # number of steps of its path
+            ("panel", INDEX),  # where its panel starts among those of all pieces
             ("frame", INDEX),
             ("other", INDEX),
-            ("root", INDEX),  # link that starts the tree of each frame, 0 in the world
+            ("root", INDEX),  # root link of the tree that `frame` is on, 0 for the world
             ("other_root", INDEX),
-            ("first_term", INDEX),
+            ("first_term", INDEX),  # its first term in `terms`
             ("term_count", INDEX),
             ("measure", INDEX),  # ROTATION_VECTOR or TILT_AND_TWIST
-            ("program", INDEX),  # the first instruction of its function
-            ("to_bias", INDEX),  # how many instructions make phi, its Jacobian and its bias
-            ("to_end", INDEX),  # how many there are
-            ("registers", INDEX),  # its first among those of all pieces
+            ("program", INDEX),  # number of the first instruction of its function
+            ("to_bias", INDEX),  # how many instructions compute phi, its Jacobian and its bias
+            ("to_end", INDEX),  # how many instructions its function has in all
+            ("registers", INDEX),  # number of its first register
             ("register_count", INDEX),
-            ("basis", real, (36,)),  # a row of six for each row: linear, then angular
+            ("basis", real, (36,)),  # six numbers for each row: linear, then angular
             ("axis", real, (3,)),
             ("other_axis", real, (3,)),
-            ("rest", real),  # the length, cosine or sum that is asked for
+            ("rest", real),  # the length, cosine or sum that the row prescribes
         ],
         align=True,
     )
 
 
 def step_type(real: np.dtype) -> np.dtype:
-    """A degree of freedom that a piece restrains, or that carries one that it does.
+    """The record of a step: a degree of freedom that carries a frame or joint of a piece.
 
-    The weight is 1 or -1 on the way to the frame or the other, 0 on the way to both, and in a
-    COUPLING the coefficient. In an IMPLICIT piece it is 1 at joints that the function takes, `term`
-    is the number of the argument, and what only carries these has 0 and -1.
+    Between frames, `weight` is 1 if it carries `frame` only, -1 if it carries `other` only, 0 if it
+    carries both. Between joints, a degree of freedom of the piece has its coefficient as `weight`
+    (1 in an IMPLICIT piece) and its number among the piece's terms as `term`; one that only carries
+    such joints has weight 0 and term -1.
     """
     return np.dtype([("dof", INDEX), ("weight", real), ("term", INDEX)], align=True)
 
 
 def term_type(real: np.dtype) -> np.dtype:
-    """A joint coordinate in a COUPLING or an IMPLICIT piece."""
+    """The record of a joint coordinate of a COUPLING or IMPLICIT piece, with its indices."""
     return np.dtype([("q", INDEX), ("v", INDEX), ("coefficient", real)], align=True)
 
 
-# Two pieces, the first not before the other, that meet in some steps.
+# Two pieces whose paths share steps: other <= piece, and where these are in `shared_steps`.
 MEETING = index_record("piece", "other", "first", "count")
+# A degree of freedom on two paths, and its place on each.
 SHARED_STEP = index_record("dof", "place", "other_place")
 
 
-# Extents that kernels' arguments are made of.
+# Extents that shapes of kernels' arguments name.
 DIMENSIONS = ("nq", "nv", "n_bodies", "m", "size")
-# Rows of constraints, whatever is solved for: pieces, terms, and instructions and constants of all
-# recorded functions (see `compile.programs`).
+# Arrays that all kernels on constraints read: those of the model, pieces, terms, and instructions
+# and constants of all recorded functions (see `compile.recorded.programs`).
 ROW_FIELDS = (*ModelArrays._fields, "pieces", "terms", "code", "constants")
 
 
 def row_types(real: np.dtype) -> tuple[np.dtype, ...]:
-    """The element type of each of these arrays."""
+    """The element type of each array of ROW_FIELDS."""
     own = (piece_type(real), term_type(real), np.dtype(np.int64), real)
     return (*ModelArrays.array_types(real), *own)
 
 
 class PathArrays(namedtuple("PathArrays", (*ROW_FIELDS, "steps"))):
-    """What kernels know of a model and of rows on it.
+    """The arrays of a model, of rows on it, and of paths.
 
-    `steps` are the paths of the pieces, each from the last degree of freedom to the first.
+    `steps` are the steps of all pieces, each path from the last degree of freedom to the first.
     """
 
     __slots__ = ()
@@ -107,7 +109,7 @@ class PathArrays(namedtuple("PathArrays", (*ROW_FIELDS, "steps"))):
 class ConstrainedArrays(
     namedtuple("ConstrainedArrays", (*PathArrays._fields, "meetings", "shared_steps"))
 ):
-    """What kernels know of a model, of rows on it, and of what the paths of two pieces share.
+    """The arrays of a model, of rows on it, of paths, and of steps that two paths share.
 
     `meetings` are pairs of pieces, `shared_steps` the steps of both paths, and where on each.
     """
@@ -122,19 +124,21 @@ class ConstrainedArrays(
 
     @classmethod
     def pack(cls, constraints, real: np.dtype) -> ConstrainedArrays:
-        """The arrays of rows, and of what paths share, in one precision."""
+        """The arrays of rows, paths and shared steps, in one precision."""
         meetings = find_meetings(constraints.paths(real).paths)
         return cls(*PathArrays.pack(constraints, real), *meetings)
 
 
-# Rows of a piece are worked on by three.
+# The number of padded rows of a piece is a multiple of this: kernels take three rows at a time.
 ROWS = 3
 
 
 class Paths(NamedTuple):
-    """Pieces with numbers for their rows, and the path of each: weight and term by step.
+    """Pieces with numbered rows, and their paths.
 
-    `groups` tells of each piece which of the declared constraints it is of.
+    - records: the pieces (see `piece_type`)
+    - groups: for each piece, the number of the declared constraint that it is part of
+    - paths: for each piece, its degrees of freedom with (weight, term) (see `step_type`)
     """
 
     arrays: ModelArrays
@@ -152,7 +156,7 @@ class Paths(NamedTuple):
 
 
 def find_paths(model: Model, declared: list[list[Piece]], real: np.dtype) -> Paths:
-    """Everything that is known of the pieces one by one, in one precision."""
+    """Number the rows of all pieces, and find their paths, in one precision."""
     arrays = ModelArrays.pack(model, real)
     groups = [group for group, own in enumerate(declared) for _ in own]
     parts = [part for own in declared for part in own]
@@ -182,7 +186,7 @@ def find_paths(model: Model, declared: list[list[Piece]], real: np.dtype) -> Pat
 
 
 def _fill(record, part: Piece) -> None:
-    """What a piece's record says without the model."""
+    """Fill the fields of a piece's record that do not depend on the model."""
     for name in ("kind", "count", "measure", "axis", "other_axis", "rest"):
         record[name] = getattr(part, name)
     record["pushes"] = 0 if part.kind == PERPENDICULAR else part.count
@@ -199,12 +203,12 @@ def _fill(record, part: Piece) -> None:
 
 
 def _starts(counts: np.ndarray) -> np.ndarray:
-    """Where each of some runs begins that follow each other."""
+    """Where each part starts, for parts of these sizes one after the other."""
     return np.cumsum(counts) - counts
 
 
 def sizes(records: np.ndarray) -> dict[str, int]:
-    """Extents of work memory: rows by threes, rows times steps of all pieces, registers."""
+    """Extents of work memory: padded rows, numbers of all panels, registers."""
     return {
         "blocks": int(records["height"].sum()),
         "panels": int((records["height"] * records["length"]).sum()),
@@ -213,7 +217,7 @@ def sizes(records: np.ndarray) -> dict[str, int]:
 
 
 def _terms(model: Model, part: Piece) -> list[tuple[int, int, float]]:
-    """Where the coordinates of a piece's joints are in q and v, and their coefficients."""
+    """The terms of a piece between joints: indices in q and v, and coefficient."""
     found = []
     for name, coefficient in part.terms:
         joint = model.joint(name)
@@ -227,7 +231,7 @@ def _terms(model: Model, part: Piece) -> list[tuple[int, int, float]]:
 
 
 def _frames_path(model: Model, arrays: ModelArrays, record, part: Piece) -> dict:
-    """Where the two frames of a piece are, and the steps of its path with their weights."""
+    """The path of a piece between frames. Also stores its frames and root links in the record."""
     links, tips = arrays.links, []
     for side, name in (("", part.frame), ("other_", part.other)):
         index = model.frame_index(name)
@@ -248,14 +252,14 @@ def _frames_path(model: Model, arrays: ModelArrays, record, part: Piece) -> dict
 
 
 def _joints_path(arrays: ModelArrays, terms) -> dict[int, tuple[float, int]]:
-    """The steps to all joints of a piece, with their coefficients and numbers among its terms."""
+    """The path of a piece between joints."""
     steps = {k: (0.0, -1) for _, v, _ in terms for k in _carriers(arrays.dof_parent, v)}
     steps.update({v: (coefficient, t) for t, (_, v, coefficient) in enumerate(terms)})
     return dict(sorted(steps.items(), reverse=True))
 
 
 def _carriers(dof_parent: np.ndarray, k: int) -> list[int]:
-    """A degree of freedom and those that carry it, up to the world."""
+    """A degree of freedom and all that carry it, from it to the world."""
     path = []
     while k >= 0:
         path.append(int(k))
@@ -264,7 +268,7 @@ def _carriers(dof_parent: np.ndarray, k: int) -> list[int]:
 
 
 def find_meetings(paths: list[dict]) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of pieces whose paths share steps, and these steps."""
+    """Pairs of pieces whose paths share steps, and the shared steps."""
     meetings, shared = [], []
     places = [{k: place for place, k in enumerate(path)} for path in paths]
     for c, own in enumerate(places):

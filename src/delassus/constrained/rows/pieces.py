@@ -1,7 +1,7 @@
-"""What declared constraints are made of: pieces of a few kinds, each with rows of its own.
+"""Pieces: the parts that declared constraints are made of, of a few kinds.
 
-A row restrains joints on the paths from the world to the two links that the piece is between, or
-the joints that it names.
+A piece has one or more rows, which are equations between two frames, or between joints. A row
+restrains the joints on the paths from the world to the two frames, or the joints that it names.
 """
 
 from __future__ import annotations
@@ -37,16 +37,17 @@ from ...model.parts.joints import (
 )
 from ...spatial.transform import rotation_to_axis
 
-# Kinds of pieces. Directions are the frame's axes unless said otherwise.
-CONNECT = 0  # the difference of two points, in the world's axes
-RELATIVE = 1  # rows of the motion of a frame relative to another, a basis of up to six
-PERPENDICULAR = 2  # the cosine of the angle between an axis of each frame
-DISTANCE = 3  # between two points
-COUPLING = 4  # a sum of joint coordinates
-IMPLICIT = 5  # a recorded function of joint coordinates
+# Kinds of pieces, by what their rows measure. Vectors are in the axes of `frame` unless said
+# otherwise.
+CONNECT = 0  # difference of the origins of two frames, in the world's axes
+RELATIVE = 1  # up to six components of the motion of `frame` relative to `other`
+PERPENDICULAR = 2  # cosine of the angle between an axis of one frame and an axis of the other
+DISTANCE = 3  # distance of the origins of two frames
+COUPLING = 4  # weighted sum of joint coordinates
+IMPLICIT = 5  # recorded function of joint coordinates
 
-# How a RELATIVE piece measures rotations: as a rotation vector, or as the tilt of an axis about
-# which the frames may turn, and the angle about it.
+# How a RELATIVE piece measures the error of rotations: as a rotation vector; or as the tilt of an
+# axis about which the frames may turn, and the angle about this axis.
 ROTATION_VECTOR = 0
 TILT_AND_TWIST = 1
 
@@ -56,28 +57,28 @@ class Recorded(NamedTuple):
 
     instructions: np.ndarray
     constants: np.ndarray
-    to_bias: int
-    registers: int
+    to_bias: int  # number of instructions up to the output `bias` (see `ImplicitProgram`)
+    registers: int  # number of registers
 
 
 class Piece(NamedTuple):
-    """A piece before its rows have numbers."""
+    """A piece of a declared constraint, before its rows are numbered."""
 
     kind: int
-    count: int
+    count: int  # of rows
     frame: str = ""
     other: str = ""
-    basis: np.ndarray | None = None
+    basis: np.ndarray | None = None  # of RELATIVE, for each row: linear, then angular components
     measure: int = ROTATION_VECTOR
-    axis: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    other_axis: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    rest: float = 0.0
-    terms: tuple[tuple[str, float], ...] = ()
+    axis: tuple[float, float, float] = (0.0, 0.0, 0.0)  # in the axes of `frame`
+    other_axis: tuple[float, float, float] = (0.0, 0.0, 0.0)  # in the axes of `other`
+    rest: float = 0.0  # the length, cosine or sum that the row prescribes
+    terms: tuple[tuple[str, float], ...] = ()  # names of joints, and coefficients
     program: Recorded | None = None
 
 
 def pieces(model: Model, constraint: Constraint) -> list[Piece]:
-    """What a declared constraint is made of."""
+    """The pieces of a declared constraint."""
     match constraint:
         case Connect(frame, other):
             return [Piece(CONNECT, 3, frame, other)]
@@ -97,7 +98,7 @@ def pieces(model: Model, constraint: Constraint) -> list[Piece]:
 
 
 def closure_pieces(joint: JointType, frame: str, other: str) -> list[Piece]:
-    """The motions that a joint does not allow, in the frame's axes."""
+    """Pieces that forbid all motions but those of a joint, in the frame's axes."""
     rows = np.eye(6)
     linear, angular = rows[:3], rows[3:]
     match joint:
@@ -132,7 +133,7 @@ def closure_pieces(joint: JointType, frame: str, other: str) -> list[Piece]:
 
 
 def implicit_piece(model: Model, function, joints: tuple[str, ...]) -> Piece:
-    """A function of the coordinates of joints, recorded."""
+    """The piece of a function of joint coordinates, which is recorded as a program."""
     for joint in map(model.joint, joints):
         if not moves_by_velocities(joint.type):
             raise ModelError(

@@ -1,11 +1,11 @@
-"""What all solvers of constrained dynamics are asked, and what they tell: one form of kernel.
+"""The inputs and outputs that kernels of all solvers of constrained dynamics share.
 
 All of them solve, for accelerations a and multipliers lambda,
 
     M a + b = tau + J^T lambda        J a + gamma = a*
 
-where a* is what rows are asked for (`desired`) less what stabilisation asks for, kp times their
-error and kd times their velocity. Solvers work with the target gamma - a* and with the residual
+where a* is `desired`, the acceleration that rows are asked for, less kp times their error and kd
+times their velocity (stabilisation). Solvers work with the target gamma - a* and with the residual
 r = J a + gamma - a*.
 """
 
@@ -18,16 +18,16 @@ from .checks import fitting, not_negative, per_row, positive_integer, positive_p
 from .constraints import Constraints
 from .wrenches import ROW
 
-# What is asked of each row: damping mu, acceleration, multiplier to start from, and 1 / damping.
+# Input for each row: damping mu, desired acceleration, multiplier to start from, and 1 / mu.
 REQUEST = slots(damping=1, desired=1, start=1, weight=1)
-# What is asked of all rows: stabilisation, and where to stop.
+# Input for all rows: gains of stabilisation, and the tolerance at which iterations stop.
 OPTIONS = slots(kp=1, kd=1, tolerance=1)
-# What is told of the solution: the lengths of r and of J^T r; the length of what these are
-# differences of, whose rounding they cannot fall below; and how many iterations it took.
+# Output about the solution: |r|; |J^T r|; `start`, the length of the vectors whose difference these
+# are, so that they cannot fall below its rounding; and the number of iterations.
 INFO = slots(residual=1, gradient=1, start=1, iterations=1)
 
-# The arguments of a solver's kernel, which are more than ten as they are all that users may give:
-# `limits` holds the most iterations that it may take.
+# The arguments of a solver's kernel. They are more than ten, as they are all that users may give.
+# `limits` has the largest number of iterations.
 LIMITS = ("limits",)
 INPUTS = {
     "q": "nq",
@@ -63,9 +63,9 @@ def length(count, x, options):
 def request(
     cs: Constraints, damping, desired, warm_start, tolerance, *states
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The inputs `requests` and `options`; the same numbers are not looked at twice.
+    """The inputs `requests` and `options`. Plain numbers are checked once, and then remembered.
 
-    `states` are q, v and tau, whose precision they get.
+    `states` are q, v and tau: the inputs get their precision.
     """
     key = "request", damping, tolerance
     is_plain = desired is warm_start is None and type(damping) is type(tolerance) is float
@@ -80,7 +80,7 @@ def request(
 
 
 def _requests(cs: Constraints, damping, desired, warm_start, count: int | None) -> np.ndarray:
-    """What each row is asked for; one state's array stands for all if nothing differs."""
+    """The input `requests`; of one state, if nothing differs from state to state."""
     values = [
         positive_per_row(cs, damping, "damping", count),
         per_row(cs, desired, "desired", count),
@@ -94,7 +94,7 @@ def _requests(cs: Constraints, damping, desired, warm_start, count: int | None) 
 
 
 def _options(cs: Constraints, tolerance: float) -> np.ndarray:
-    """What is asked of all rows."""
+    """The input `options`."""
     options = np.empty(OPTIONS.size)
     options[OPTIONS.kp], options[OPTIONS.kd] = cs.stabilization.kp, cs.stabilization.kd
     options[OPTIONS.tolerance] = not_negative("tolerance", tolerance)
@@ -102,12 +102,12 @@ def _options(cs: Constraints, tolerance: float) -> np.ndarray:
 
 
 def iteration_limit(max_iterations: int) -> tuple[np.ndarray]:
-    """The number of iterations, as kernels take it."""
+    """The shared input `limits`."""
     return (np.array([positive_integer("max_iterations", max_iterations)]),)
 
 
 def target_acceleration(cs: Constraints, q, v, desired) -> np.ndarray:
-    """a*: what the rows' accelerations are to be."""
+    """a*: the accelerations that rows are asked for, with stabilisation."""
     s = cs.stabilization
     target = 0.0 if desired is None else np.asarray(desired, float)
     if s.kp or s.kd:

@@ -1,8 +1,9 @@
-"""The wrenches of constraint rows: where, and which way, each of them pushes.
+"""The wrenches of constraint rows: the moment and force of each row on its links.
 
 A row asks for a velocity of zero between two links. It is a unit wrench on the one link, and the
 opposite one on the other (Featherstone 2008, Ch. 8): its velocity is that wrench times the motion
-of the one link less that of the other, and its column at a degree of freedom is the wrench times S.
+of the one link less that of the other, and its entry in J at a degree of freedom is the wrench
+times S.
 
 Wrenches are in world axes. Each is taken about the origin of the tree of the link that it acts on,
 as all vectors are (see `dynamics.steps.links`): two trees have two origins, and the world its own.
@@ -16,11 +17,11 @@ from ...dynamics.steps.points import frame_position, frame_rotation, tree_origin
 from ...spatial.vectors import add, add_cross, cross, dot, get3, put3, rotate, scale, subtract
 from .pieces import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR
 
-# A row: moment and force on the link of `frame`, and what is taken from the link of `other`; then
-# its velocity, its drift dJ/dt v, and its error (see `measures`).
+# A row: moment and force on the link of `frame`; moment and force whose opposite acts on the link
+# of `other`; then its velocity, its drift dJ/dt v, and its error (see `measures`).
 ROW = slots(n=3, f=3, other_n=3, other_f=3, velocity=1, drift=1, error=1)
-# Recursions over links keep of the three rows of a CONNECT only the points where they push, in the
-# record of the first.
+# Of the three rows of a CONNECT, recursions over links keep only the points where they push, in the
+# record of the first row.
 POINT = overlay(ROW, "n", p=3)
 OTHER_POINT = overlay(ROW, "other_n", p=3)
 # The records of all rows, and the registers of recorded functions (see `compile.recorded`).
@@ -46,8 +47,8 @@ def piece_registers(piece, work):
 def put_wrenches(model, piece, q, as_points, links, size, work):
     """The wrenches of all rows of a piece; of a recorded function its Jacobian.
 
-    Where `as_points`, a CONNECT stores only the points where its rows push. A COUPLING pushes
-    joints alone, by coefficients that are constant.
+    With `as_points`, a CONNECT stores only the points where its rows push. A COUPLING has no
+    wrenches: it pushes joints, by constant coefficients.
     """
     if piece.kind == IMPLICIT:
         put_jacobian(model, piece, q, work)
@@ -71,7 +72,7 @@ def put_jacobian(model, piece, q, work):
 def put_wrenches_between(model, piece, q, as_points, links, size, rows):
     """The wrenches of a piece between two frames.
 
-    What acts on the world is not needed, and so not where the tree's origin is in the world.
+    Wrenches on the world are not needed, nor are then the positions of the trees' origins.
     """
     frame, other = model.frames[piece.frame], model.frames[piece.other]
     p, none, row = frame_position(frame, links, size), (0.0, 0.0, 0.0), piece.row
@@ -145,7 +146,7 @@ def put_points(rows, row, other, p, p_other):
 
 @function
 def tree_shift(model, piece, q):
-    """From the origin of the other's tree to that of the frame's tree."""
+    """The vector from the origin of the tree of `other` to that of the tree of `frame`."""
     shift = (0.0, 0.0, 0.0)
     if piece.root != piece.other_root:
         shift = subtract(tree_origin(model, piece.root, q), tree_origin(model, piece.other_root, q))

@@ -82,19 +82,19 @@ def caba(model, limits, q, v, tau, requests, options, external_forces, a, multip
     """M a + b = tau + J^T multipliers, J a + gamma = a* (Algorithm 3)"""
     m, dual, none = count_rows(model), work.dual, 0.0 * options[OPTIONS.tolerance]
     one = 1.0 + none
-    # Line 2: Algorithm 1.
-    move_links(model, q, v, external_forces, work)
-    put_constraints(model, q, v, requests, options, work)
+    # Algorithm 3, lines 1 and 2: the three sweeps of Algorithm 1.
+    move_links(model, q, v, external_forces, work)  # lines 1 to 4
+    put_constraints(model, q, v, requests, options, work)  # K_i, k_i, mu, lambda
     square = none
     for t in range(m):
         dual.tension[t] = dual.weights[t] * dual.target[t] - dual.multipliers[t]
         dual.residual[t] = dual.target[t]
         square = square + dual.target[t] * dual.target[t]
-    eliminate(model, tau, work)
-    move(model, True, work)
+    eliminate(model, tau, work)  # lines 5 to 9
+    move(model, True, work)  # lines 10 to 12
     add_motions(model, TOTAL.alpha, dual.residual, work)
     tighten(m, one > none, none, dual, dual.multipliers)
-    # Lines 3 to 8.
+    # Algorithm 3, lines 3 to 8: Algorithm 2 until J^T r is small.
     start = acceleration_length(model, square, work)
     goal = goal_of(options, start)
     _, own_count, _ = iterate(
@@ -107,7 +107,7 @@ def caba(model, limits, q, v, tau, requests, options, external_forces, a, multip
     contradicts = contradiction(residual, gradient, goal, start)
     if any_true(contradicts):
         take_back(model, m, contradicts, own_count, tau, dual, dual.multipliers, work)
-    # Lines 9 to 11.
+    # Algorithm 3, lines 9 to 11.
     put_accelerations(model, a, work)
     for t in range(m):
         multipliers[t] = dual.multipliers[t]
@@ -155,9 +155,9 @@ def reduced_sweeps(model, is_active, is_whole, tau, work):
         for t in range(count_rows(model)):
             x = dual.weights[t] * dual.residual[t]
             dual.tension[t] = select(is_active, x, 0.0 * x)
-    put_pulls(model, dual.tension, is_whole, work)
-    pass_forces(model, 0, len(model.steps), tau, is_whole, True, work)
-    move(model, False, work)
+    put_pulls(model, dual.tension, is_whole, work)  # line 2
+    pass_forces(model, 0, len(model.steps), tau, is_whole, True, work)  # line 3
+    move(model, False, work)  # lines 4 to 6
     # The residual from its change: so it is known to digits that accelerations have not.
     add_motions(model, CHANGE.alpha, dual.residual, work)
 

@@ -1,7 +1,7 @@
-"""Constrained dynamics by the textbook: dense matrices and truncated singular values.
+"""Constrained dynamics by dense matrices and truncated singular values: slow, to check the others.
 
-With M = L L^T and A = J L^-T, the accelerations are a = L^-T (y + x) with y the free motion and x
-the shortest that minimises |A (y + x) + gamma - a*|. It is slow, and there to be compared with.
+With M = L L^T and A = J L^-T, the accelerations are a = L^-T (y + x), where y = L^-1 (tau - b) and
+x is the shortest vector that minimises |A (y + x) + gamma - a*|.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TRUNCATION = 1e-8
 
 
 def dense(cs, inputs: tuple, out, threads, limits) -> tuple[np.ndarray, ...]:
-    """Accelerations, multipliers and what is told of them, from the inputs of a solver's kernel."""
+    """Accelerations, multipliers and INFO, from the inputs of a solver's kernel."""
     q, v, tau, requests, _, *external_forces = inputs
     if any(map(is_symbolic, (q, v, tau))):
         raise DataTypeError("method 'dense' takes no symbols")
@@ -31,15 +31,15 @@ def dense(cs, inputs: tuple, out, threads, limits) -> tuple[np.ndarray, ...]:
     info = np.empty((*r.shape[:-1], INFO.size))
     info[..., INFO.residual] = np.linalg.norm(r, axis=-1)
     info[..., INFO.gradient] = np.linalg.norm(gradient, axis=-1)
-    info[..., INFO.start] = np.inf  # whatever is finite is the answer
+    info[..., INFO.start] = np.inf  # any finite answer counts as converged
     info[..., INFO.iterations] = 1.0
     return deliver((a, multipliers, info), out)
 
 
 def solve(constraints, q, v, tau, external_forces, target):
-    """Accelerations, multipliers, and what remains of the rows' accelerations, for one batch.
+    """Accelerations, multipliers and residuals, for one batch.
 
-    `target` are the accelerations that the rows are to have.
+    `target` are the accelerations a* that rows are asked for.
     """
     model = constraints.model
     M, J = mass_matrix(model, q), constraints.jacobian(q)

@@ -14,14 +14,14 @@ from ..rows.request import INFO, iteration_limit, request
 from .methods import METHODS
 from .proximal import ROUNDING
 
-# What J^T r cannot fall below is rounding of what it is the difference of.
+# |J^T r| cannot fall below the rounding of the vectors that it is the difference of.
 FLOOR = 1000.0 * ROUNDING
 
 
 class ConstrainedSolution:
-    """What a mechanism does under constraints, and how well that is known.
+    """Accelerations and multipliers of constrained dynamics, and how exact they are.
 
-    `residual` is the length of J a + gamma - a*: it stays where rows contradict each other.
+    `residual` is the length of J a + gamma - a*: it is not zero where rows contradict each other.
     `gradient` is that of J^T (J a + gamma - a*), which is zero at the least-squares answer;
     `converged` tells that it is below the tolerance.
     """
@@ -35,7 +35,7 @@ class ConstrainedSolution:
         self._info, self._tolerance = info, tolerance
 
     def _told(self, k: int):
-        """A number that the solver tells, for one state, for many, or as a symbol."""
+        """A number of the solver's output INFO, for one state, for many, or as a symbol."""
         if type(self._info) is not np.ndarray:
             return self._info[k]
         return self._info[:, k] if self._info.ndim > 1 else float(self._info[k])
@@ -92,8 +92,8 @@ def constrained_dynamics(
     a* is `desired` (zero if left out) less what stabilisation asks for. Where rows are redundant or
     contradict each other, a is the motion that comes closest to them in the least-squares sense.
 
-    `damping` is added to the diagonal of J M^-1 J^T, one number or one a row: small for few
-    iterations, larger where the rows are nearly dependent. It does not change what is converged to.
+    `damping` is added to the diagonal of J M^-1 J^T, one number or one for each row: small for few
+    iterations, larger where rows are nearly dependent. It does not change the solution.
     `warm_start` are multipliers to start from. `out` is a solution for as many states that is no
     longer needed, or a pair of arrays for accelerations and multipliers.
     """
@@ -123,7 +123,7 @@ def constrained_dynamics(
 
 
 def _ask(cs, method, damping, tolerance, max_iterations, desired, warm_start, *states) -> tuple:
-    """The solver that serves a method, and what it is asked, checked."""
+    """The solver of a method, and its checked inputs: limits, requests and options."""
     name = check_method(method, METHODS)
     chosen = METHODS[_choice(states[0]) if name == AUTO else name]
     chosen.check(cs, method)
@@ -135,12 +135,12 @@ def _ask(cs, method, damping, tolerance, max_iterations, desired, warm_start, *s
 
 
 def _choice(q) -> str:
-    """The method that is fastest, unless numbers are too short for its springs."""
+    """The fastest method, whose stiff springs float32 is not precise enough for."""
     return "prox-ltl" if getattr(q, "dtype", None) == np.float32 else "caba"
 
 
 def _arrays_of(out) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The arrays of a solution, or two for one and what the solver tells."""
+    """Arrays for accelerations, multipliers and INFO, from a solution or from a pair of arrays."""
     if isinstance(out, ConstrainedSolution):
         return out.acceleration, out.multipliers, out._info
     try:

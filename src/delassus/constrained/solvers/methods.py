@@ -17,7 +17,7 @@ from .pv_early import pv_early
 
 
 def _take_all(constraints: Constraints, method: str) -> None:
-    """Constraints of all kinds are taken."""
+    """Accept constraints of all kinds."""
 
 
 class Method(NamedTuple):
@@ -25,8 +25,8 @@ class Method(NamedTuple):
 
     `solver` is a kernel with the arguments of `rows.request`, or a function in its place that takes
     the constraints, the inputs, arrays to write to or None, the number of threads, and the limit of
-    iterations. `check` raises an error for constraints that it does not take. `most_iterations`
-    bounds what users allow.
+    iterations. `check` raises an error for constraints that the method does not take.
+    `most_iterations`, if given, takes the place of the user's limit.
     """
 
     solver: Kernel | Callable
@@ -47,7 +47,7 @@ METHODS: dict[str, Method] = {
 
 
 def add_method(name: str, method: Method) -> None:
-    """Let `constrained_dynamics` know of a method."""
+    """Add a method that `constrained_dynamics` can choose by name."""
     if name in METHODS:
         raise ValueError(f"there are two methods named {name!r}")
     METHODS[name] = method

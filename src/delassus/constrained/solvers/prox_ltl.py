@@ -19,7 +19,8 @@ solved in an iteration (see `proximal` for when it ends).
 Departs from the paper in these ways:
 
 - The sign of the multipliers: M a + b = tau + J^T multipliers.
-- The velocity of the free system is never formed: its part in r is Y D^-1 U_M^-1 (tau - b).
+- The acceleration of the free system, M^-1 (tau - b), is not formed: J times it is
+  Y D_M^-1 U_M^-1 (tau - b).
 - If rounding has spoilt J^T r in the end, it starts again from the accelerations found.
 """
 
@@ -43,8 +44,8 @@ from .proximal import goal_of, proximal
 
 # How often the iteration may start again from accelerations that rounding has spoilt.
 TURNS = 3
-# What is kept of each row, in a part `padded` of memory: as in request.DUAL, those of each piece
-# filled up to a multiple of three; and what iterations have added to the multipliers.
+# Numbers of padded rows, in a part `padded` of memory: those of `rows.request.DUAL`, the damping,
+# and the correction that iterations have added to the multipliers.
 PADDED = layout(
     target="blocks",
     residual="blocks",
@@ -101,7 +102,7 @@ def prox_ltl(
 
 @function
 def put_requests(model, requests, options, work):
-    """Damping, stiffness, target and first multiplier of each row, and of those that fill up."""
+    """Damping, stiffness, target and first multiplier of each row, and of filler rows."""
     padded, gains = work.padded, (options[OPTIONS.kp], options[OPTIONS.kd])
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
@@ -120,7 +121,7 @@ def put_requests(model, requests, options, work):
 
 @function
 def start_residual(model, Y, x, work):
-    """r = gamma - a* + Y x; with J for Y and a for x it is the residual, or both times U_M."""
+    """r = gamma - a* + J a, with J and a for Y and x, or with Y = J U_M^-T and x = U_M^T a."""
     padded = work.padded
     blocks, _ = extents(model)
     for t in range(blocks):
@@ -130,7 +131,7 @@ def start_residual(model, Y, x, work):
 
 @function
 def put_multipliers(model, filled_up, multipliers):
-    """The multipliers of the rows, without those that fill up blocks."""
+    """The multipliers of the rows, without filler rows."""
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         for t in range(piece.count):

@@ -153,7 +153,7 @@ def augment(model, work):
 
 @function
 def stiffen(model, end, work):
-    """The springs of a piece at its link."""
+    """Add the springs of an end to the stiffness of its link: K^T K / mu."""
     stiffness, at = work.stiffness, model.stiff[end.link] * STIFFNESS.size
     block = model.pieces[end.piece].block
     for r in range(end.count):
@@ -170,7 +170,7 @@ def stiffen(model, end, work):
 
 @function
 def put_augmented_row(model, i, k, work):
-    """Entries of a degree of freedom with all that carry it, and with itself: M, and springs."""
+    """Row k of M_mu: its entries with all degrees of freedom that carry k, and with k itself."""
     M, N, dofs, pitch = work.M, work.N, work.dofs, len(model.armature) + MARGIN
     row, last = model.place[k] * pitch, k
     if model.stiff[i] >= 0:

@@ -57,8 +57,8 @@ from ..rows.wrenches import count_rows
 from .prox_ltl import PADDED, TURNS, corrections, put_multipliers, put_requests
 from .proximal import goal_of
 
-# Rows, links and joints; what the dual problem is made of: Y by panels, 1 / D of joints, L + mu and
-# its factor; and numbers of rows, once as they are and once filled up.
+# Rows, links and joints; numbers of rows, and of padded rows; Y by panels, 1 / D of joints, and
+# L + mu in G with the inverse of its D in D_G.
 WORK = layout(
     RECURSION,
     dual=DUAL,
@@ -180,7 +180,7 @@ def eliminate_free(link, i, tau, work):
 
 @function
 def leave_undamped(model, damping):
-    """No damping, but for the ones of rows that fill up a block."""
+    """No damping, except 1 for filler rows."""
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         for t in range(piece.count):
@@ -210,7 +210,7 @@ def put_dual(model, work):
 
 @function
 def go_down(model, c, g, r, work):
-    """Three rows of a piece, from the g-th on, down all joints that carry its link."""
+    """Rows g..g+2 of a piece, passed through all joints that carry its link: y, and r."""
     Y, dofs = work.Y, work.dofs
     piece, end = model.pieces[c], model.ends[model.piece_ends[c]]
     n, f = wrenches(piece, end, g, work.rows)
@@ -248,7 +248,7 @@ def go_down(model, c, g, r, work):
 
 @function
 def wrenches(piece, end, g, rows):
-    """Moments and forces of three rows of a piece: by axes, and of each all rows."""
+    """Moments and forces of rows g..g+2: for each axis, a tuple of the three rows."""
     n_a, f_a = row_wrench(piece, end, g, rows)
     n_b, f_b = row_wrench(piece, end, g + 1, rows)
     n_c, f_c = row_wrench(piece, end, g + 2, rows)
@@ -260,7 +260,7 @@ def wrenches(piece, end, g, rows):
 
 @function
 def row_wrench(piece, end, r, rows):
-    """Moment and force of a row on the link that moves; none of those that fill up a block."""
+    """Moment and force of a row on the link that moves; zero for filler rows."""
     n, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if r < piece.count:
         n, f = frame_wrench(end, r, rows)
@@ -285,7 +285,7 @@ def reduce_free(rest, at, height, dof, work):
 
 @function
 def put_padded(model, x, filled_up):
-    """Numbers of rows, where those that fill up blocks have zeros."""
+    """Copy numbers of rows to padded rows; filler rows stay as they are."""
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         for t in range(piece.count):
@@ -294,7 +294,7 @@ def put_padded(model, x, filled_up):
 
 @function
 def gradient_length(model, r, none, work):
-    """|J^T r|, for an r with rows that fill up blocks; `none` is zero."""
+    """|J^T r|, for an r of padded rows; `none` is zero."""
     put_multipliers(model, r, work.dual.tension)
     return row_gradient_length(model, work.dual.tension, none, work)
 
@@ -307,7 +307,7 @@ correct = corrections(gradient_length, is_cheap=False)
 
 @function
 def push_joints(model, x, work):
-    """u + y^T x: what multipliers push at joints, with all that these carry."""
+    """u + y^T x: add to the forces on joints what the multipliers x do."""
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         link = model.links[model.ends[model.piece_ends[c]].link]

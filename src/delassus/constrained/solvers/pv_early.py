@@ -2,28 +2,54 @@
 
 Sathya, Bruyninckx, Decre and Pipeleers, Efficient Constrained Dynamics Algorithms Based on an
 Equivalent LQR Formulation Using Gauss' Principle of Least Constraint, 2024, the algorithm PV-early;
-Sathya and Carpentier, Constrained Articulated Body Dynamics Algorithms, 2024, Sec. VII-B.
+Sathya and Carpentier, Constrained Articulated Body Dynamics Algorithms, 2024, Sec. VII-B, whose
+symbols are used here.
 
-What is left of constraints at a link are rows C a = c. Those that its joint can move, C S != 0, are
-met by the joint: a reflection turns rows so that only the first has a part along S, sigma. Then
+The constraints on a link, and on all that it carries, are rows C a = c on its acceleration a. If
+its joint can move rows, C S != 0, a reflection makes new rows of them, of which only the first has
+a part along S, called sigma. The joint then "meets" this row: its acceleration x is the one at
+which the row holds. With the joint's equation of motion this eliminates the row and its
+multiplier:
 
-    x = (c - C a_parent) / sigma         of the first row, which so is gone, with its multiplier
-    sigma multiplier = U a_parent + D x - u      by the joint's equation of motion
+    x = (c - C a_parent) / sigma
+    sigma multiplier = U^T a_parent + D x - u
 
-and the others go on to the parent. At most six rows are ever left (see `reflections`).
+All other rows are passed to the parent. A link never has more than six rows (see
+`recursion.reflections`).
+
+| papers | here | what |
+| --- | --- | --- |
+| H_i^A | INERTIA in work.links | articulated inertia |
+| f_i^A | work.forces, of the opposite sign | force and moment on a link |
+| S_i | DOF.angular, DOF.linear | motion subspace |
+| D_i, U = H_i^A S_i | DOF.D_inverse, DOF.G = U D^-1 | |
+| S_i^T f_i^A | DOF.u | u |
+| K_i^A | work.stack | C, the rows at link i |
+| k_i, less what is known | work.targets | c |
+| SVD of K_i^A S_i D_i^-1 S_i^T K_i^AT | `meet`; MEETING.h, .factor | reflection of rows |
+| its singular value, sigma^2 / D | MEETING.inverse | 1 / sigma |
+| nu-dot_i | MEETING.x - w^T a_parent | x, with w in MEETING.angular, .linear |
+| lambda_i^A | work.turned, of the opposite sign | multipliers of the rows at link i |
+| backward sweep | `eliminate`, then `pass_forces` | inertias and rows, then forces and targets |
+| forward sweep (roll-out) | `respond`, `add_multipliers` | accelerations and multipliers |
 
 Departs from the paper in these ways:
 
-- The joint's acceleration is x = x0 - w a_parent, whether it meets a row or moves freely (w = U/D):
-  then the inertia and force that are handed on have one form, H - U w^T - w U^T + D w w^T.
-- A joint of several degrees of freedom is eliminated one after the other.
-- Sizes are the same for all states. Rows that are met stay as zeros, and a joint meets a row where
-  C S is more than rounding: so rank is never counted. Rows that no joint meets have no multiplier.
-- A small sigma rounds off what is handed on, by 1 / sigma^2. Where that shows in the equations of
-  motion, the same factors solve for what is missing there, and in the rows. Near states where two
-  joints in a row can hardly move a row, this may not help: then the solution has not converged.
+- A reflection takes the place of the singular-value decomposition (SVD), which for one degree of
+  freedom is that of a matrix of rank one. A joint of several degrees of freedom is eliminated one
+  degree of freedom after the other.
+- The joint's acceleration is x = x0 - w^T a_parent, with w = C / sigma of the row that it meets, or
+  w = U D^-1 if there is none. So the inertia that is passed on has one form:
+  H - U w^T - w U^T + D w w^T.
+- Sizes are the same for all states. A row that is met is set to zero and stays in the stack. A
+  joint meets a row if C S is more than rounding, so that ranks need not be counted. Rows that no
+  joint meets get no multiplier.
+- If sigma is small, what is passed on has rounding errors of the order of 1 / sigma^2. If they show
+  in the equations of motion, the same factors solve for what is missing in these and in the rows.
+  This may fail near states where two joints, one after the other, can hardly move a row. The
+  solution has then not converged.
 
-Rows that contradict others are met as far as reflections tell: that is no least-squares answer.
+Rows that contradict each other do not get the least-squares answer: some hold, and others do not.
 """
 
 from __future__ import annotations
@@ -93,14 +119,14 @@ from ..recursion.sweeps import (
 from ..rows.request import DUAL, INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, length
 from ..rows.wrenches import count_rows
 
-# How a degree of freedom meets a row: w; 1 / sigma, or zero if it moves freely; the reflection; and
-# x0.
+# For each degree of freedom: w; 1 / sigma, or zero if it meets no row; the reflection 1 - factor h
+# h^T; and x0.
 MEETING = slots(angular=3, linear=3, inverse=1, factor=1, h=MOST_ROWS, x=1)
-# Joints meet a row if C S is longer than this many square roots of rounding, relative to rows
-# before they were turned and to S.
+# A joint meets a row if C S is longer than so many square roots of rounding, relative to the
+# longest constraint row and to S.
 LEAST = 10.0
-# What is missing in the equations of motion, in units of rounding of their forces, is solved for
-# above the one and so many times; above the other it is told, as if it were part of J^T r.
+# Error of the equations of motion, in units of the rounding of their forces: above FINE it is
+# solved for, in at most TURNS rounds; above ROUGH it is added to the |J^T r| that is reported.
 FINE, TURNS, ROUGH = 500.0, 4, 5e5
 
 
@@ -163,7 +189,7 @@ def pv_early(
 
 @function
 def eliminate(model, none, work):
-    """Eliminate joints that carry rows."""
+    """Eliminate all joints that support constraints: inertias and rows, without forces."""
     least = none
     for c in range(len(model.pieces)):
         put_piece(model, c, work)
@@ -188,13 +214,16 @@ def eliminate(model, none, work):
 
 @function
 def rounding(none):
-    """The distance of 1 from the next number, found by what a third is rounded by."""
+    """The distance of 1 from the next larger number, from the rounding of 4 / 3."""
     return absolute(3.0 * ((none + 4.0) / (none + 3.0) - 1.0) - 1.0)
 
 
 @function
 def meet(arrival, least, k, work):
-    """Turn rows so that only one meets degree of freedom k: it gets zero, as its w tells it all."""
+    """Reflect the rows of a link so that only the first has a part along degree of freedom k.
+
+    This row is moved to the record of k, as w = row / sigma, and set to zero in the stack.
+    """
     meetings, stack, dof, meeting = work.meetings, work.stack, k * DOF.size, k * MEETING.size
     h, first = meeting + MEETING.h, arrival.own * STACKED.size
     angular, linear = get3(work.dofs, dof + DOF.angular), get3(work.dofs, dof + DOF.linear)
@@ -218,13 +247,13 @@ def meet(arrival, least, k, work):
         for i in range(STACKED.size):
             reflect(arrival.count, factor, h, meetings, first + i, STACKED.size, stack)
             y = stack[first + i]
-            meetings[meeting + i] = y * inverse  # w stands first, like a row
+            meetings[meeting + i] = y * inverse  # the slots of w stand first in a record
             stack[first + i] = select(is_met, none, y)
 
 
 @function
 def give_way(at, U_moment, U_force, k, work):
-    """w if the joint moves freely; and what remains of the link's inertia."""
+    """w = U D^-1 if no row is met; and the inertia that remains, H - U w^T - w U^T + D w w^T."""
     links, meetings, dof, meeting = work.links, work.meetings, k * DOF.size, k * MEETING.size
     is_met = absolute(meetings[meeting + MEETING.inverse]) > 0.0
     angular, linear = get3(work.dofs, dof + DOF.G_angular), get3(work.dofs, dof + DOF.G_linear)
@@ -247,7 +276,7 @@ def give_way(at, U_moment, U_force, k, work):
 
 @function
 def pass_inertia(at, to, links):
-    """Add what is left of a link's inertia to its parent's."""
+    """Add the inertia that remains of a link to its parent's."""
     r = subtract(get3(links, at + LINK.p), get3(links, to + LINK.p))
     A, H, M = get6(links, at + INERTIA.A), get9(links, at + INERTIA.H), get6(links, at + INERTIA.M)
     A, H = move_inertia(A, H, M, r)
@@ -256,12 +285,12 @@ def pass_inertia(at, to, links):
     put6(links, to + INERTIA.M, add6(M, get6(links, to + INERTIA.M)))
 
 
-# --- forces, and what rows are to be --------------------------------------------------------------
+# --- forces and targets ---------------------------------------------------------------------------
 
 
 @function
 def start_still(model, none, a, work):
-    """No joint accelerates and no row pulls: the world moves no link, and r = gamma - a*."""
+    """Start from zero accelerations and multipliers, for which r = gamma - a*."""
     links, dual = work.links, work.dual
     clear_world(model, work)
     for t in range(len(model.supports)):
@@ -284,14 +313,14 @@ def copy_force(source, at, target, to):
 
 @function
 def keep_biases(model, work):
-    """Remember the forces that links need for their bias motions."""
+    """Keep the own forces of links, which their motion with zero joint acceleration takes."""
     for t in range(len(model.supports)):
         copy_force(work.forces, model.supports[t].link * FORCE.size, work.biases, t * FORCE.size)
 
 
 @function
 def put_missing_forces(model, work):
-    """Own forces of links: what their motion takes, less what rows pull."""
+    """Own forces of links for the accelerations found: what these take, less the pull of rows."""
     links, dual = work.links, work.dual
     for t in range(len(model.supports)):
         i = model.supports[t].link
@@ -307,7 +336,7 @@ def put_missing_forces(model, work):
 
 @function
 def missing_length(model, tau, a, square, work):
-    """The length of what the forces on links leave of those along joints; `square` is zero."""
+    """The length of the error of the equations of motion, along all joints. `square` is zero."""
     forces, dofs, n_links = work.forces, work.dofs, len(model.links)
     for t in range(len(model.supports)):
         i = model.supports[t].link
@@ -330,7 +359,7 @@ def missing_length(model, tau, a, square, work):
 
 @function
 def pass_forces(model, tau, a, work):
-    """x0 of all joints, and what remains of forces and rows for those that carry them."""
+    """Backward sweep: x0 of all joints; forces and targets that remain are passed to parents."""
     forces, dofs, meetings, targets = work.forces, work.dofs, work.meetings, work.targets
     for c in range(len(model.pieces)):
         arrival = model.piece_arrivals[c]
@@ -373,7 +402,7 @@ def pass_forces(model, tau, a, work):
 
 @function
 def respond(model, none, a, work):
-    """Accelerations of joints and links, and multipliers of the rows that joints meet."""
+    """Forward sweep: accelerations of joints and links, multipliers of rows that joints meet."""
     links, dofs, meetings, turned = work.links, work.dofs, work.meetings, work.turned
     for t in range(len(model.supports) - 1, -1, -1):
         i, arrival = model.supports[t].link, model.arrivals[t]
@@ -404,7 +433,7 @@ def respond(model, none, a, work):
 
 @function
 def take_multipliers(arrival, none, turned, reflections):
-    """Multipliers of the rows that a link has handed on; the world meets none."""
+    """Take the multipliers of a link's rows from its parent's; rows that reach the world have 0."""
     if arrival.stack >= 0:
         part_multipliers(arrival, none, turned, reflections)
         for s in range(arrival.count):
@@ -416,7 +445,7 @@ def take_multipliers(arrival, none, turned, reflections):
 
 @function
 def add_multipliers(model, none, work):
-    """Multipliers of the rows as they are declared."""
+    """Add the multipliers that were found to those of the constraint rows."""
     dual, turned = work.dual, work.turned
     for c in range(len(model.pieces) - 1, -1, -1):
         arrival = model.piece_arrivals[c]
