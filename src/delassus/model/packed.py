@@ -42,7 +42,8 @@ def link_type(real: np.dtype) -> np.dtype:
             ("body", INDEX),  # number of the model's body, -1 for the first of a body's two links
             ("has_children", INDEX),
             ("is_last_child", INDEX),  # the last child is the first that a backward sweep meets
-            # Joint axes that are parallel to the parent's axes: the numbers of those; else -1.
+            # If each axis of the joint is parallel to one of the parent's, the numbers of those;
+            # else -1.
             ("axis", INDEX, (3,)),
             # How many coordinates of `position` are not zero, and which one, if it is one.
             ("offset_count", INDEX),

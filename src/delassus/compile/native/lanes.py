@@ -197,7 +197,6 @@ def _llvm_function(name):
 
 square_root = _llvm_function("sqrt")
 absolute = _llvm_function("fabs")
-round_to_even = _llvm_function("rint")
 
 
 @intrinsic

@@ -33,10 +33,10 @@ Lines of Algorithm 5, and the functions that do them in `caba_osim`:
 | 6, 7: ^iP_i = 1, ^iOmega_i = 0 | `blocks.put_units` | unit wrenches start at a node |
 | 8: D_i, P_i | `dynamics.steps.articulated.articulate` | |
 | 9: H_pi(i)^A + P_i H_i^A | `dynamics.steps.articulated.articulate` | |
-| 9: ^pi(i)P_d(i) = P_i ^iP_d(i) | `blocks.run` of unit wrenches: `give_way` | |
-| 10: ^pi(i)Omega_d(i) | `blocks.run`: entries; `put_corner` in `blocks.put_inverse_inertias` | |
+| 9: ^pi(i)P_d(i) = P_i ^iP_d(i) | `blocks.run` of unit wrenches, by `blocks.give_way` | |
+| 10: ^pi(i)Omega_d(i) | entries of `blocks.run`, summed up by `blocks.put_corner` | |
 | 11: d(pi(i)) <- d(i) | none: a Run of the plan leads from node to node | |
-| 12, 13: ^0Omega_i | `blocks.put_inverse_inertias`: `add_congruence` | |
+| 12, 13: ^0Omega_i | `blocks.put_inverse_inertias`, by `blocks.add_congruence` | |
 | 14 to 16: ^N^anc(i)K_e | `blocks.lift` | wrenches of rows at the next node |
 | 17, 18: ^0L_{i,j} | `blocks.tie_knots`, then `blocks.put_matrix` | tiles |
 | 19, 20: ^0L_{j,i} | `blocks.put_tile` or `blocks.put_symmetric` | the other triangle |
@@ -47,7 +47,6 @@ Departs from the paper in these ways:
 - Not all nodes tie knots (lines 6, 7, 10, 12 to 16 and 18), only those where it saves arithmetic
   (see `strands`). At the others, strands run on through the joints.
 - A free body that carries a tree is factorised as a whole (see `recursion.free_root`).
-- Vectors are in world axes.
 """
 
 from __future__ import annotations

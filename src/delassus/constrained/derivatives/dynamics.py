@@ -1,20 +1,31 @@
 """Derivatives of constrained dynamics. O(n^2 d + m n^2 + m^2 n).
 
-Carpentier, Budhiraja and Mansard, Proximal and Sparse Resolution of Constrained Dynamic Equations,
-2021: where M a + b = tau + J^T multipliers and J a + gamma = a*, with F the derivative of
-M a + b - J^T multipliers and C that of J a + gamma - a*, at constant a and multipliers,
+The equations M a + b = tau + J^T multipliers and J a + gamma = a* are differentiated. With F the
+derivative of M a + b - J^T multipliers, and C that of J a + gamma - a*, both at constant a and
+multipliers,
 
     da = -P F - L^T C    dmultipliers = L F - G^+ C    P = M^-1 - M^-1 J^T L    L = G^+ J M^-1
 
-with G = J M^-1 J^T, and so da/dtau = P, dmultipliers/dtau = -L.
+with G = J M^-1 J^T. So da/dtau = P and dmultipliers/dtau = -L. Carpentier, Budhiraja and Mansard,
+Proximal and Sparse Resolution of Constrained Dynamic Equations, 2021, has the equations and the
+inverse of their matrix K, and leaves the derivatives to future work:
 
-- `rows` has C,
-- `dynamics.derivatives.rnea` F, with forces of constraints that are fixed in the links, so that it
-  has the pattern of the tree,
-- `inverse` P, L and G^+,
-- `products` the products,
-- `forces` what turns the forces of constraints against the links. It is of low rank, and is added
-  at the end.
+| paper | here | what |
+| --- | --- | --- |
+| Eq. (6) | solution of `solvers.prox_ltl`, in work.solution | a and multipliers |
+| lambda | work.multipliers, of the opposite sign | |
+| Lambda_mu (Eq. 20), mu -> 0 | G^+ in work.X | pseudo-inverse of the Delassus matrix |
+| Lambda_mu J M^-1 (Eq. 19), mu -> 0 | -rows_dtau | L |
+| M^-1 - M^-1 J^T Lambda_mu J M^-1 (Eq. 19), mu -> 0 | dtau | P |
+| none | work.F_q, work.F_v; work.C_q, work.C_v | F and C, by q and v |
+
+- `derivatives.rows` finds C.
+- `dynamics.derivatives.rnea` finds F for forces of constraints that are fixed in the links, so that
+  F has the pattern of the tree.
+- `derivatives.inverse` finds P, L and G^+.
+- `derivatives.products` multiplies them.
+- `derivatives.forces` adds what F leaves out: how forces of constraints change relative to the
+  links. These terms have low rank.
 """
 
 from __future__ import annotations
@@ -46,8 +57,9 @@ def _matrix(n: dict[str, int]) -> int:
     return n["nv"] * n["nv"]
 
 
-# The solution and its factors; motions of links and how they vary; F and C by q and v; what they
-# are made of, for each step, piece and row; G^+; and memory of what finds and applies the inverse.
+# G^+; memory of `inverse` and of `products`, at different times; the solution and its factors;
+# motions of links and their variations; F and C by q and v; for each step its CHANGE, for each
+# piece its WRENCH, for each row its RATE.
 WORK = layout(
     PSEUDO_INVERSE,
     either(INVERSE, PRODUCTS),
@@ -111,7 +123,7 @@ def prox_derivatives(
 
 @function
 def vary_pieces(model, q, options, work):
-    """C, the wrenches of the pieces, and how they change."""
+    """C of all pieces, their wrenches, and the changes of these with q."""
     links, dofs, solution = work.varied.links, work.varied.dofs, work.solution
     gains = options[OPTIONS.kp], options[OPTIONS.kd]
     for c in range(len(model.pieces)):
@@ -158,12 +170,12 @@ def constrained_dynamics_derivatives(
     """Derivatives of a and multipliers in M a + b = tau + J^T multipliers, J a + dJ/dt v = a*.
 
     Those by q are along the tangent space: column j is the rate as q moves with unit velocity v_j.
-    External forces stay as they are in their bodies' axes. What stabilisation asks for varies with
-    q and v; `desired` does not.
+    External forces are constant in their bodies' axes. Stabilisation varies with q and v; `desired`
+    is constant.
 
     Where rows are redundant, the derivatives of a are still those of the motion. Multipliers are
     then not unique, and their derivatives are one choice among many. Where rows contradict each
-    other, what is left of them counts as constant.
+    other, their residual counts as constant.
     """
     cs = check_constraints(model, constraints)
     inputs = (q, v, tau, *request(cs, damping, desired, None, tolerance, q, v, tau))

@@ -1,17 +1,26 @@
-"""How the forces of constraints vary with q, beyond moving along with the links that they act on.
+"""How the forces of constraints vary with q, relative to the links that they act on.
 
-Derivatives of inverse dynamics take a force as fixed in its link. Where a piece's wrench W on the
-link of its frame, and -W on that of the other, are not so, J^T multipliers varies with q_j by
+Derivatives of inverse dynamics take a force as fixed in its link. A piece has a wrench W on link 1,
+that of its frame, and -W on link 2, that of the other. Where these are not fixed in their links,
+J^T multipliers has further derivatives by q_j,
 
     J_1^T x_j + J_2^T y_j     x_j = dW/dq_j - [j carries 1] S_j x* W
                               y_j = [j carries 2] S_j x* W - dW/dq_j
 
-more, where J_1 and J_2 are the motions of the two links. Both are zero where j carries both links.
+where J_1 and J_2 are the Jacobians of the two links. x_j and y_j are zero if j carries both links.
+
+| symbols | here | what |
+| --- | --- | --- |
+| W | WRENCH, by `put_wrench` | wrench of a piece: its rows times their multipliers |
+| x_j, y_j | CHANGE, by `put_changes` | changes of W and -W, relative to their links |
+| J_1^T x_j + J_2^T y_j | `add_changes`, `respond` | their effect on a and multipliers |
+
+By kind of piece:
 
 - RELATIVE: W is fixed in the frame, so that x_j = 0.
-- CONNECT: W is a force f along fixed axes. Its multipliers are changed by -omega_j x f where j
-  carries the frame, and W is fixed in the frame, too: the change is taken from the derivatives of
-  the multipliers at the end.
+- CONNECT: W is a force f along fixed axes. It is fixed in the frame, and x_j = 0, if multipliers
+  change by omega_j x f where j carries the frame. `turn_multipliers` adds this change to the
+  derivatives of the multipliers at the end.
 - DISTANCE, PERPENDICULAR: W depends on both frames.
 - COUPLING: J is constant.
 - IMPLICIT: J^T multipliers is a function of the joints' coordinates, with a known derivative.
@@ -40,15 +49,15 @@ from ...spatial.vectors import (
 from ..rows.pieces import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR
 from ..rows.wrenches import ROW, count_rows, piece_registers, tree_shift
 
-# The wrench of a piece: on the link of `frame`, and what is taken from that of `other`.
+# W of a piece: on the link of `frame`; and for that of `other`, on which -W acts.
 WRENCH = slots(n=3, f=3, other_n=3, other_f=3)
-# x and y of a step.
+# x and y of a step: moment and force each.
 CHANGE = slots(n=3, f=3, other_n=3, other_f=3)
 
 
 @function
 def put_wrench(model, piece, rows, multipliers, wrench):
-    """W of a piece: its rows times their multipliers; on the other link only if that moves."""
+    """W of a piece: its rows times their multipliers; for the other link only if that moves."""
     if has_wrench(piece):
         count = WRENCH.size if changes_other(model, piece) else WRENCH.other_n
         for t in range(count):
@@ -60,7 +69,7 @@ def put_wrench(model, piece, rows, multipliers, wrench):
 
 @function
 def push_links(model, c, wrenches, links, size):
-    """Take off W of piece c from the force of the one link, and add it to that of the other."""
+    """Subtract W of piece c from the force of the link of its frame, and add it to the other's."""
     piece, at = model.pieces[c], c * WRENCH.size
     link, other = model.frames[piece.frame].link * size, model.frames[piece.other].link * size
     if has_wrench(piece) and link > 0:
@@ -77,7 +86,7 @@ def push_links(model, c, wrenches, links, size):
 
 @function
 def has_wrench(piece):
-    """Whether a piece is between frames."""
+    """Whether a piece is between frames, and so has a wrench."""
     return piece.kind != COUPLING and piece.kind != IMPLICIT
 
 
@@ -117,7 +126,7 @@ def put_changes(model, piece, q, multipliers, wrench, links, size, dofs, dof_siz
                 put3(changes, at + CHANGE.other_n, cross(p_other, y))
                 put3(changes, at + CHANGE.other_f, y)
             else:
-                if weight > 0.0:  # S about the origin of the other's tree, as is the wrench
+                if weight > 0.0:  # move S to the origin of the other's tree, as the wrench is there
                     linear = add_cross(linear, shift, angular)
                 change_fixed(weight, angular, linear, wrench, changes, at)
 
@@ -166,14 +175,15 @@ def against(weight, rate, turn):
     return rate, subtract(turn, rate)
 
 
-# --- their effect ---------------------------------------------------------------------------------
+# --- effect of the changes ------------------------------------------------------------------------
 
 
 @function
 def add_changes(model, c, dofs, dof_size, dtau, rows_dtau, dq, rows_dq, work):
-    """Add to the derivatives by q what the changes of piece c do.
+    """Add the effect of the changes of piece c to the derivatives by q.
 
-    `work` has wrenches and changes of pieces, and the solution with its recorded functions.
+    `work` has wrenches and changes of pieces, and the solution with registers of recorded
+    functions.
     """
     wrenches, changes = work.wrenches, work.changes
     piece, nv, m = model.pieces[c], len(model.armature), count_rows(model)
@@ -194,9 +204,9 @@ def add_changes(model, c, dofs, dof_size, dtau, rows_dtau, dq, rows_dq, work):
 
 @function
 def respond(model, piece, link, side, changes, dofs, dof_size, count, response, result):
-    """Add, to `count` rows of derivatives by q, what wrenches on a link do.
+    """Add the effect of changing wrenches on a link to `count` rows of derivatives by q.
 
-    `response` are the same rows of derivatives by joint forces.
+    `response` has the derivatives of these rows by joint forces.
     """
     nv = len(model.armature)
     tip = model.links[link].v + model.links[link].nv - 1
@@ -219,7 +229,7 @@ def respond(model, piece, link, side, changes, dofs, dof_size, count, response, 
 
 @function
 def respond_implicit(model, piece, count, response, result, work):
-    """Add, to `count` rows of derivatives by q, what the forces of a recorded function do."""
+    """Add the effect of d(J^T multipliers)/dq of a recorded function to derivatives by q."""
     nv, n, first = len(model.armature), piece.term_count, piece.first_term
     registers = piece_registers(piece, work)
     at = implicit_registers(n, piece.count).force_by_x
@@ -233,7 +243,7 @@ def respond_implicit(model, piece, count, response, result, work):
 
 @function
 def turn_multipliers(model, piece, wrench, dofs, dof_size, rows_dq):
-    """Add omega x f to the derivatives of a CONNECT's multipliers, which are along fixed axes."""
+    """Add omega_j x f to the derivatives of a CONNECT's multipliers, which are along fixed axes."""
     nv, f = len(model.armature), get3(wrench, WRENCH.f)
     for t in range(piece.path, piece.path + piece.length):
         if model.steps[t].weight >= 0.0:

@@ -1,48 +1,64 @@
-"""The inverse of the constrained equations, as matrices: what forces and row accelerations do.
+"""The inverse of the constrained equations, as matrices: responses to forces and accelerations.
 
     P = M^-1 - M^-1 J^T L    L = G^+ J M^-1    G = J M^-1 J^T
 
-from the factors of `kkt`: with W = U_M^-1, M^-1 = W^T D^-1 W and J M^-1 = Y D^-1 W.
+They follow from the factors of `factor.kkt`: with W = U_M^-1, M^-1 = W^T D^-1 W and
+J M^-1 = Y D^-1 W.
 
-G^+, the pseudo-inverse, comes from the damped inverse B = (G + mu)^-1 by the proximal iterations of
-`prox_ltl`, for all right-hand sides at once: n of them give B_n = B + B mu B + ... to n terms, and
+The pseudo-inverse G^+ follows from the damped inverse B = (G + mu)^-1 by the proximal iterations of
+`solvers.prox_ltl`, for all right-hand sides at once. n iterations give B_n = B + B mu B + ..., a
+sum of n terms. Each step here doubles n:
 
     B_2n = B_n + E_n B_n      E_2n = E_n E_n      E_1 = B mu
 
-so that they double. E becomes the projection on what has no effect, zero where rows are not
-redundant, which is then taken off. All are made symmetric by a factor sqrt(mu) on either side.
+In the end E is the projection on multipliers that have no effect. It is zero unless rows are
+redundant; then its part of B_n is subtracted. All matrices are made symmetric by a factor sqrt(mu)
+on either side.
+
+Carpentier, Budhiraja and Mansard, Proximal and Sparse Resolution of Constrained Dynamic Equations,
+2021:
+
+| paper | here | what |
+| --- | --- | --- |
+| Lambda_mu (Eq. 20) | E at first, by `put_scaled_inverse` | sqrt(mu) B sqrt(mu) |
+| iteration of Eq. (18), for all right-hand sides | `put_pseudo_inverse` | B_n in X, E_n in E |
+| M^-1 (Eq. 19) | `put_inverse_mass` | |
+| J M^-1 | `put_row_responses` | T |
+| Lambda_mu J M^-1 (Eq. 19), mu -> 0 | `put_responses` | L |
+| M^-1 - M^-1 J^T Lambda_mu J M^-1, mu -> 0 | `put_responses` | P |
 """
 
 from __future__ import annotations
 
 from ...compile import absolute, any_true, either, function, layout, maximum, select, sqrt
 from ...spatial.vectors import add_scaled4, get4, put4, scale4
-from ..factor.kkt import MARGIN, extents
+from ..factor.kkt import MARGIN, padded_extents
 from ..rows.wrenches import count_rows
 
-# E is zero or a projection: a projection has an entry of at least 1 / m.
+# In the end E is zero or a projection, which has an entry of at least 1 / m. It counts as a
+# projection if an entry is larger than this.
 PROJECTS = 1e-3
 
 
 def _square(n: dict[str, int]) -> int:
-    """Numbers of a matrix of the rows, padded to fours."""
+    """How many numbers an m by m matrix has, with both extents padded to fours."""
     return padded(n["m"]) * padded(n["m"])
 
 
 def _wide(n: dict[str, int]) -> int:
-    """Numbers of a matrix of rows and joints, padded to fours."""
+    """How many numbers an m by nv matrix has, with both extents padded to fours."""
     return padded(n["m"]) * padded(n["nv"])
 
 
-# G^+ stays; the others are needed while it is found: T = J M^-1, E, two factors of E and products
-# with E; and at the end L, in the place of these.
+# X becomes G^+ and is kept. The others are needed to find it: T = J M^-1; E, the two factors of
+# E_1, and products with E; and at the end L, in the place of these.
 PSEUDO_INVERSE = layout(X=_square)
 INVERSE = layout(
     either(
         layout(
             E=_square,
-            scaled=lambda n: n["blocks"] * padded(n["m"]),
-            scaled_D=lambda n: n["blocks"] * padded(n["m"]),
+            scaled=lambda n: n["padded_rows"] * padded(n["m"]),
+            scaled_D=lambda n: n["padded_rows"] * padded(n["m"]),
             product=_square,
         ),
         layout(L=_wide),
@@ -53,9 +69,10 @@ INVERSE = layout(
 
 @function
 def put_inverse(model, limit, tolerance, factor, damping, dtau, rows_dtau, X, work):
-    """P = da/dtau, -L = dmultipliers/dtau, and G^+ in X, by rows padded to fours.
+    """P = da/dtau, -L = dmultipliers/dtau, and G^+ in X, whose rows are padded to fours.
 
-    `factor` has the factors of `kkt`, of which those in M and G are lost. `work` is an INVERSE.
+    `factor` has the factors of `factor.kkt`; those in M and G are overwritten. `work` has the
+    layout INVERSE.
     """
     nv = len(model.armature)
     invert_tree_factor(model, factor.M)
@@ -70,7 +87,7 @@ def put_inverse(model, limit, tolerance, factor, damping, dtau, rows_dtau, X, wo
 
 @function
 def padded(n):
-    """The next multiple of four."""
+    """The smallest multiple of four that is not less than n."""
     return n + (-n) % 4
 
 
@@ -138,7 +155,7 @@ def tile(count, A, a_pitch, r, B, b_pitch, c):
 
 @function
 def put_product(rows, columns, count, A, a_pitch, B, b_pitch, result, pitch):
-    """A^T B, of whole tiles."""
+    """A^T B, four by four entries at a time."""
     for r in range(0, rows, 4):
         for c in range(0, columns, 4):
             s0, s1, s2, s3 = tile(count, A, a_pitch, r, B, b_pitch, c)
@@ -150,32 +167,32 @@ def put_product(rows, columns, count, A, a_pitch, B, b_pitch, result, pitch):
 
 
 @function
-def invert_dense_factor(blocks, G):
+def invert_dense_factor(padded_rows, G):
     """U_G <- U_G^-1, in place"""
-    pitch = blocks + MARGIN
-    for i in range(blocks):
-        for k in range(i + 1, blocks):
+    pitch = padded_rows + MARGIN
+    for i in range(padded_rows):
+        for k in range(i + 1, padded_rows):
             G[i * pitch + k] = -G[i * pitch + k]
-        for between in range(i + 1, blocks):
+        for between in range(i + 1, padded_rows):
             x = G[i * pitch + between]
-            for k in range(between + 1, blocks):
+            for k in range(between + 1, padded_rows):
                 G[i * pitch + k] = G[i * pitch + k] - x * G[between * pitch + k]
 
 
 @function
 def put_scaled_inverse(model, G, D_G, damping, work):
-    """E = sqrt(mu) (G + mu)^-1 sqrt(mu), of the rows without those that fill up blocks."""
-    blocks, _ = extents(model)
+    """E = sqrt(mu) (G + mu)^-1 sqrt(mu), without filler rows"""
+    padded_rows, _ = padded_extents(model)
     scaled, scaled_D = work.scaled, work.scaled_D
-    pitch, width = blocks + MARGIN, padded(count_rows(model))
-    invert_dense_factor(blocks, G)
-    for t in range(blocks * width):
+    pitch, width = padded_rows + MARGIN, padded(count_rows(model))
+    invert_dense_factor(padded_rows, G)
+    for t in range(padded_rows * width):
         scaled[t] = 0.0 * D_G[0]
         scaled_D[t] = 0.0 * D_G[0]
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         for t in range(piece.count):
-            k = piece.block + t
+            k = piece.padded_row + t
             root = sqrt(damping[k])
             for i in range(k):
                 x = root * G[i * pitch + k]
@@ -183,12 +200,12 @@ def put_scaled_inverse(model, G, D_G, damping, work):
                 scaled_D[i * width + piece.row + t] = D_G[i] * x
             scaled[k * width + piece.row + t] = root
             scaled_D[k * width + piece.row + t] = D_G[k] * root
-    put_product(width, width, blocks, scaled, width, scaled_D, width, work.E, width)
+    put_product(width, width, padded_rows, scaled, width, scaled_D, width, work.E, width)
 
 
 @function
 def put_pseudo_inverse(model, limit, tolerance, damping, E, X, product):
-    """G^+ from E, by iterations that double; states that are done wait for the others."""
+    """G^+ from E, by doubling the number of iterations; states that are done are frozen."""
     width = padded(count_rows(model))
     size = width * width
     goal = sqrt(tolerance)  # what is left of E is the square of its last change
@@ -217,7 +234,7 @@ def put_pseudo_inverse(model, limit, tolerance, damping, E, X, product):
 
 @function
 def take_off_projection(size, width, E, X, product):
-    """X <- X - E X where E is a projection on what has no effect."""
+    """X <- X - E X in states where E is a projection."""
     largest = absolute(E[0])
     for t in range(1, size):
         largest = maximum(largest, absolute(E[t]))
@@ -234,7 +251,7 @@ def unscale(model, width, damping, X):
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         for t in range(piece.count):
-            x, row = 1.0 / sqrt(damping[piece.block + t]), piece.row + t
+            x, row = 1.0 / sqrt(damping[piece.padded_row + t]), piece.row + t
             for k in range(width):
                 X[row * width + k] = x * X[row * width + k]
             for k in range(width):
@@ -243,7 +260,7 @@ def unscale(model, width, damping, X):
 
 @function
 def put_responses(model, T, X, dtau, rows_dtau, L):
-    """P in the place of M^-1, and -L"""
+    """P, in the place of M^-1, and -L"""
     nv = len(model.armature)
     m = count_rows(model)
     rows, width = padded(m), padded(nv)
@@ -262,7 +279,7 @@ def put_responses(model, T, X, dtau, rows_dtau, L):
 
 @function
 def take_column(nv, r, c, x, matrix):
-    """Take four numbers off a column of the lower triangle, as far as there are rows."""
+    """Subtract four numbers from a column of the lower triangle, as far as there are rows."""
     take(nv, r, c, x[0], matrix)
     take(nv, r + 1, c, x[1], matrix)
     take(nv, r + 2, c, x[2], matrix)
@@ -271,14 +288,14 @@ def take_column(nv, r, c, x, matrix):
 
 @function
 def take(nv, r, c, x, matrix):
-    """Take a number off an entry of the lower triangle."""
+    """Subtract a number from an entry, if it is in the lower triangle."""
     if c <= r < nv:
         matrix[r * nv + c] = matrix[r * nv + c] - x
 
 
 @function
 def mirror(nv, matrix):
-    """The upper triangle of a symmetric matrix, from the lower."""
+    """Copy the lower triangle of a symmetric matrix to the upper."""
     for r in range(nv):
         for c in range(r):
             matrix[c * nv + r] = matrix[r * nv + c]

@@ -2,15 +2,24 @@
 
     da = -P F - L^T C        dmultipliers = L F - G^+ C
 
-for all columns of F and C. Columns of a chain without forks are zero outside the same rows: those
-of joints that carry it or that it carries, and those of pieces that restrain it. These rows, and
-what they meet of the inverse, are packed side by side, so that what remains is a dense product
-(as in `dynamics.derivatives.aba`).
+for all columns of F and C. The columns of all joints of a chain without forks are zero outside the
+same rows: those of joints that carry it or that it carries, and those of pieces whose path it is
+on. These rows, and the rows of the inverse that they are multiplied with, are packed side by side.
+What remains is a dense product (as in `dynamics.derivatives.aba`).
 
-A floating base needs no product with F: seen from it, its pose changes nothing but gravity, and its
-linear velocity nothing but -omega x u, which is to say F = M H with few entries in H, and
+A floating base needs no product with F. In the base's axes its pose changes nothing but gravity,
+and its linear velocity u nothing but -omega x u. So F = M H with few entries in H, and
 
     da = -H - L^T (C - J H)    dmultipliers = -G^+ (C - J H)
+
+| symbols | here | what |
+| --- | --- | --- |
+| P, L, G^+ | `inverse`: P, -L, X | see `derivatives.inverse` |
+| F, C | work.F_q, work.F_v; work.C_q, work.C_v | by q and by v; C by panels |
+| columns of [[P, L^T], [-L, G^+]] | work.packed | by `pack_joint`, `pack_row` |
+| rows of [-F; -C], columns of a chain | work.columns | by `pack_forces`, `pack_accelerations` |
+| C - J H | `take_base_motion` | in the columns of a floating base |
+| -H | `add_cross_matrix` | in da |
 """
 
 from __future__ import annotations
@@ -23,7 +32,7 @@ from ...spatial.vectors import add, compose, cross, get3, get9, put3, rotate_bac
 from ..rows.wrenches import count_rows
 from .inverse import padded, tile
 
-# Both factors of a dense product: a row for each joint and constraint row that has a part in it.
+# Both factors of a dense product: a row for each joint and each constraint row that is part of it.
 PRODUCTS = layout(
     packed=lambda n: (n["nv"] + n["m"]) * (padded(n["nv"]) + padded(n["m"])),
     columns=lambda n: (n["nv"] + n["m"]) * padded(2 * n["nv"]),
@@ -32,7 +41,7 @@ PRODUCTS = layout(
 
 @function
 def multiply(model, q, v, inverse, results, work):
-    """All columns of the derivatives by q and v, but for how forces turn against links.
+    """All columns of the derivatives by q and v, without the terms of `derivatives.forces`.
 
     `inverse` is P, -L, G^+; `results` are the derivatives of a by q and v, and of the multipliers.
     """
@@ -52,7 +61,7 @@ def multiply(model, q, v, inverse, results, work):
 
 @function
 def multiply_chain(model, link, with_joints, span, inverse, results, work):
-    """Columns from the span's starts, by q and by v, to its ends; without joints F is zero."""
+    """Columns start_q..end_q-1 by q and start_v..end_v-1 by v of a span; without joints, F is 0."""
     nv, m = len(model.armature), count_rows(model)
     height = padded(nv) + padded(m)
     start_q, start_v, end_q, end_v = span
@@ -95,7 +104,7 @@ def restrains(model, piece, k):
 
 @function
 def pack_joint(nv, m, k, inverse, packed):
-    """What a force of degree of freedom k does: column k of P and of -L."""
+    """Column k of P and of -L: the response to a force of degree of freedom k."""
     P, L, _ = inverse
     for r in range(nv):
         packed[r] = P[k * nv + r]
@@ -110,7 +119,7 @@ def pack_joint(nv, m, k, inverse, packed):
 
 @function
 def pack_row(nv, m, row, inverse, packed):
-    """What an acceleration of a row does: column of L^T and of G^+."""
+    """A column of L^T and of G^+: the response to an acceleration of a row."""
     _, L, X = inverse
     for k in range(nv):
         packed[k] = -L[row * nv + k]
@@ -123,7 +132,7 @@ def pack_row(nv, m, row, inverse, packed):
 
 @function
 def pack_forces(nv, k, span, column, work):
-    """Row k of F, negative, by q and then by v."""
+    """Row k of -F, by q and then by v."""
     start_q, start_v, end_q, end_v = span
     count = end_q - start_q
     width = count + end_v - start_v
@@ -137,7 +146,7 @@ def pack_forces(nv, k, span, column, work):
 
 @function
 def pack_accelerations(model, piece, r, span, column, work):
-    """Row r of a piece's part of C, negative, by q and then by v."""
+    """Row r of a piece of -C, by q and then by v."""
     start_q, start_v, end_q, end_v = span
     count = end_q - start_q
     for j in range(padded(count + end_v - start_v)):
@@ -153,7 +162,7 @@ def pack_accelerations(model, piece, r, span, column, work):
 
 @function
 def put_tile(r, rows, nv, c, span, columns, by_q, by_v):
-    """Four packed columns from c on, each one by q, one by v, or padding."""
+    """Write packed columns c..c+3, of which each is one by q, one by v, or padding."""
     put_column(r, rows, nv, c, span, columns[0], by_q, by_v)
     put_column(r, rows, nv, c + 1, span, columns[1], by_q, by_v)
     put_column(r, rows, nv, c + 2, span, columns[2], by_q, by_v)
@@ -162,7 +171,7 @@ def put_tile(r, rows, nv, c, span, columns, by_q, by_v):
 
 @function
 def put_column(r, rows, nv, c, span, x, by_q, by_v):
-    """Entries r to r + 3 of a packed column."""
+    """Write entries r..r+3 of packed column c."""
     start_q, start_v, end_q, end_v = span
     by = c - (end_q - start_q)
     if by < 0:
@@ -173,7 +182,7 @@ def put_column(r, rows, nv, c, span, x, by_q, by_v):
 
 @function
 def put_entries(r, rows, nv, j, x, matrix):
-    """Entries (r, j) to (r + 3, j), as far as there are rows."""
+    """Write entries (r, j)..(r + 3, j), as far as there are rows."""
     matrix[r * nv + j] = x[0]
     if r + 1 < rows:
         matrix[(r + 1) * nv + j] = x[1]
@@ -188,7 +197,7 @@ def put_entries(r, rows, nv, j, x, matrix):
 
 @function
 def multiply_base(model, link, span, q, v, inverse, results, work):
-    """Columns of a floating base's pose and of its linear velocity."""
+    """Columns for the pose of a floating base, and for its linear velocity."""
     i, k, nv = link.q + 3, link.v, len(model.armature)
     R = compose(get9(link.rotation, 0), rotation(q[i], q[i + 1], q[i + 2], q[i + 3]))
     gravity = rotate_back(R, get3(model.gravity, 0))
@@ -202,9 +211,9 @@ def multiply_base(model, link, span, q, v, inverse, results, work):
 
 @function
 def take_base_motion(model, piece, k, gravity, back, work):
-    """C <- C - J H, in the columns of a base's rotation, and of its linear velocity."""
+    """C <- C - J H, in the columns of the base's rotation and of its linear velocity."""
     J = work.solution.J
-    h = piece.height  # from one degree of freedom to the one after it, on the path before it
+    h = piece.height  # a path goes backwards: the next degree of freedom is h numbers before
     for place in range(5, piece.length):
         if model.steps[piece.path + place].dof == k:
             at = piece.panel + place * h
@@ -216,7 +225,7 @@ def take_base_motion(model, piece, k, gravity, back, work):
 
 @function
 def add_entries(C, at, h, x):
-    """Add to three entries of a panel's row."""
+    """Add x to a row of a panel at three degrees of freedom, which are h numbers apart."""
     C[at] = C[at] + x[0]
     C[at - h] = C[at - h] + x[1]
     C[at - 2 * h] = C[at - 2 * h] + x[2]
@@ -224,7 +233,7 @@ def add_entries(C, at, h, x):
 
 @function
 def add_cross_matrix(matrix, entry, nv, x):
-    """Add the matrix of the cross product by x."""
+    """Add the matrix of x cross, from an entry of a matrix on."""
     put3(matrix, entry, add(get3(matrix, entry), (0.0, -x[2], x[1])))
     entry = entry + nv
     put3(matrix, entry, add(get3(matrix, entry), (x[2], 0.0, -x[0])))

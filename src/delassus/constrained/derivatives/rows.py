@@ -1,13 +1,13 @@
-"""How the rows of constraints vary with the motion: the right-hand side of their derivatives.
+"""C: derivatives of the accelerations of constraint rows by q and v.
 
 With the variations S, Psi, Phi, Xi of degree of freedom j (see `dynamics.derivatives.variations`),
-a row's acceleration with what stabilisation adds, J a + gamma + kd J v + kp e, has the derivatives
+the acceleration of a row with stabilisation, J a + gamma + kd J v + kp e, has the derivatives
 
     by q_j:  W . Phi_j + W' . Psi_j + W'' . S_j        by v_j:  W . Xi_j + W' . S_j
 
-where j carries the frame; less the same with what the row takes from the other link, where j
-carries that. W is the row's wrench. For rows that are rates of their error, which are all but
-RELATIVE ones,
+where j carries the frame. W is the row's wrench. Where j carries the other link, the derivatives
+for the wrench on that link are subtracted. The velocity of a row is the rate of its error, except
+for RELATIVE rows, and then
 
     W' = 2 dW/dt + kd W                   W'' = d2W/dt2 + kd dW/dt + kp W
 
@@ -15,6 +15,13 @@ as the second time derivative of W . S shows. A RELATIVE row is W . (a - a_other
 a wrench that is constant in the frame's axes, and its error has a wrench E of its own:
 
     W' = (v + v_other) x* W + kd W        W'' = (a_other + v_other x* v + kd v_other) x* W + kp E
+
+| symbols | here | what |
+| --- | --- | --- |
+| W | ROW.n, .f; ROW.other_n, .other_f | wrench of a row on its two links |
+| W', W'' | RATE, by `put_rates` | n, f and second_n, second_f |
+| S, Psi, Phi, Xi | VARIATION | of a degree of freedom |
+| C | C_q, C_v, by `put_row_derivatives` | by panels |
 """
 
 from __future__ import annotations
@@ -44,13 +51,13 @@ from ..rows.measures import relative_rotation
 from ..rows.pieces import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR, TILT_AND_TWIST
 from ..rows.wrenches import ROW, piece_registers, tree_shift
 
-# W' and W'' of a row: of the link of `frame`, then of that of `other`.
+# W' and W'' of a row: for the link of `frame`, then for that of `other`.
 RATE = slots(n=3, f=3, second_n=3, second_f=3, other=12)
 
 
 @function
 def put_rates(model, piece, q, a, multipliers, gains, links, size, rates, work):
-    """W' and W'' of the rows of a piece between frames; all derivatives of a recorded function.
+    """W' and W'' of a piece between frames; all derivatives of an IMPLICIT piece's function.
 
     `gains` are kp and kd. `work` has the registers of recorded functions.
     """
@@ -83,7 +90,7 @@ def put_rates_between(model, piece, q, gains, links, size, rates):
 
 @function
 def put_rate(rates, at, n, f, second_n, second_f):
-    """W' and W'' of a row, on one of its links."""
+    """Store W' and W'' of a row, for one of its links."""
     put3(rates, at + RATE.n, n)
     put3(rates, at + RATE.f, f)
     put3(rates, at + RATE.second_n, second_n)
@@ -109,7 +116,7 @@ def put_holonomic_rate(rates, at, gains, W, W1, W2):
 
 @function
 def put_connect_rates(piece, links, at, p, gains, rates, side):
-    """W is a force along an axis of the world at p: only its point moves."""
+    """W is a force along an axis of the world at a point p: only p moves."""
     u, a = point_motion(links, at, p)
     put_axis_rate(rates, piece.row * RATE.size + side, gains, p, u, a, (1.0, 0.0, 0.0))
     put_axis_rate(rates, (piece.row + 1) * RATE.size + side, gains, p, u, a, (0.0, 1.0, 0.0))
@@ -176,8 +183,8 @@ def axis_motion(links, at, x):
 def put_relative_rates(piece, links, at, other_at, poses, gains, rates):
     """W is constant in the frame's axes.
 
-    `poses`: rotation and position of the frame, rotation of the other, the frame's position in the
-    other's tree, and how far apart the two are.
+    `poses`: rotation and position of the frame, rotation of the other frame, the frame's position
+    about the origin of the other's tree, and the vector from the other frame to it.
     """
     R, p, R_other, p_there, apart = poses
     kp, kd = gains
@@ -221,7 +228,10 @@ def rotation_error_gradient(piece, R, R_other, b):
 
 @function
 def twist_gradient(E, x):
-    """How the angle of a rotation about an axis x varies; zero where it has no direction."""
+    """The gradient of `measures.twist_angle`, the angle of a rotation about an axis x.
+
+    It is zero where the angle is not defined.
+    """
     trace = E[0] + E[4] + E[8]
     s = (E[7] - E[5], E[2] - E[6], E[3] - E[1])
     sine, cosine = dot(s, x), trace - 1.0
@@ -235,7 +245,7 @@ def twist_gradient(E, x):
 
 @function
 def put_row_derivatives(model, piece, gains, dofs, size, rates, C_q, C_v, work):
-    """Derivatives of a piece's rows by q and v, a step of its path after the other, as panels."""
+    """The panels of C of a piece, by q and by v."""
     rows = work.rows
     kp, kd = gains
     for place in range(piece.length):
@@ -254,7 +264,7 @@ def put_row_derivatives(model, piece, gains, dofs, size, rates, C_q, C_v, work):
             elif step.weight < 0.0:
                 x, y = vary_row(dofs, dof, rows, row + ROW.other_n, rates, rate + RATE.other)
                 x, y = -x, -y
-            elif piece.kind == CONNECT:  # it turns the line between the points
+            elif piece.kind == CONNECT:  # j carries both points, and turns the line between them
                 x, y = vary_row(dofs, dof, rows, row + ROW.n, rates, rate)
                 z, w = vary_row(dofs, dof, rows, row + ROW.other_n, rates, rate + RATE.other)
                 x, y = x - z, y - w
@@ -264,7 +274,7 @@ def put_row_derivatives(model, piece, gains, dofs, size, rates, C_q, C_v, work):
 
 @function
 def run_implicit(model, piece, a, multipliers, work):
-    """All derivatives of a recorded function; `put_rows` has left its other arguments there."""
+    """Run all of a recorded function's program; `put_rows` has put x and v into the registers."""
     at = implicit_registers(piece.term_count, piece.count)
     registers = piece_registers(piece, work)
     for t in range(piece.term_count):

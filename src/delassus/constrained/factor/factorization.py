@@ -31,7 +31,7 @@ from ..rows.constraints import Constraints
 from ..rows.packed import ConstrainedArrays
 from ..rows.wrenches import count_rows
 from .equations import SYSTEM, put_equations
-from .kkt import MARGIN, extents, factorize, factorize_tree
+from .kkt import MARGIN, factorize, factorize_tree, padded_extents
 
 # Choices of `apply_factor`: U x, U^T x, U^-1 x, U^-T x.
 MULTIPLY, MULTIPLY_TRANSPOSED, SOLVE, SOLVE_TRANSPOSED = range(4)
@@ -41,19 +41,19 @@ MULTIPLY, MULTIPLY_TRANSPOSED, SOLVE, SOLVE_TRANSPOSED = range(4)
     ConstrainedArrays,
     inputs={"q": "nq", "v": "nv", "damping": "m", "external_forces": "n_bodies 6 optional"},
     outputs={"U": "size size", "D": "size"},
-    work=layout(SYSTEM, damping="blocks"),
+    work=layout(SYSTEM, damping="padded_rows"),
     label="kkt_factorization",
 )
 def factor_kkt(model, q, v, damping, external_forces, U, D, work):
     """K(q) = U D U^T; `v` must be zero: it stands for tau, too"""
-    blocks, _ = extents(model)
+    padded_rows, _ = padded_extents(model)
     put_equations(model, q, v, v, external_forces, False, work)
-    for t in range(blocks):
+    for t in range(padded_rows):
         work.damping[t] = 1.0
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         for t in range(piece.count):
-            work.damping[piece.block + t] = damping[piece.row + t]
+            work.damping[piece.padded_row + t] = damping[piece.row + t]
     factorize(model, work.J, work.damping, work)
     for c in range(len(model.pieces)):
         put_rows_of_factor(model, c, U, D, work)
@@ -77,16 +77,16 @@ def put_joints_of_factor(model, M, D_M, U, D):
 def put_rows_of_factor(model, c, U, D, work):
     """Copy U_G, Y D_M^-1 and -D_G, for the rows of piece c, to U and D, without filler rows."""
     piece, m = model.pieces[c], count_rows(model)
-    size, pitch = m + len(model.armature), extents(model)[0] + MARGIN
+    size, pitch = m + len(model.armature), padded_extents(model)[0] + MARGIN
     for t in range(piece.count):
         row, at = piece.row + t, (piece.row + t) * size
         U[at + row] = 1.0
-        D[row] = -1.0 / work.D_G[piece.block + t]
+        D[row] = -1.0 / work.D_G[piece.padded_row + t]
         for d in range(c, len(model.pieces)):
             other = model.pieces[d]
             for s in range(other.count):
                 if other.row + s > row:
-                    entry = (piece.block + t) * pitch + other.block + s
+                    entry = (piece.padded_row + t) * pitch + other.padded_row + s
                     U[at + other.row + s] = work.G[entry]
         for place in range(piece.length):
             k = model.steps[piece.path + place].dof

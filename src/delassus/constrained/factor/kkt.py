@@ -15,9 +15,9 @@ Any symmetric positive definite matrix with the tree's pattern may stand for M (
 | paper | here | what |
 | --- | --- | --- |
 | A, K_mu | work.M, work.Y, work.G | K, then its factor in the same place |
-| N, m | nv, blocks | number of degrees of freedom, and of padded rows |
+| N, m | nv, padded_rows | number of degrees of freedom, and of padded rows |
 | p(k) | model.dof_parent, model.chain_start | degrees of freedom that carry k |
-| sigma_l, i_l | model.steps of a piece, piece.block | path of a piece, and its first row |
+| sigma_l, i_l | model.steps of a piece, piece.padded_row | path of a piece, and its first row |
 | A_{i+m,k+m} | M, row i, column k | U_M; (U_M D_M)^T is in the lower triangle |
 | A_{j+i_l,k+m} | Y of a piece | rows and joints; U has Y D_M^-1 |
 | A_{k+m,k+m}, A_{k,k} | 1 / work.D, -1 / work.D_G | D_M and -D_G |
@@ -51,44 +51,44 @@ MATRIX = layout(
     M=lambda n: n["nv"] * (n["nv"] + MARGIN),
     D="nv",
     Y="panels",
-    G=lambda n: n["blocks"] * (n["blocks"] + MARGIN),
-    D_G="blocks",
+    G=lambda n: n["padded_rows"] * (n["padded_rows"] + MARGIN),
+    D_G="padded_rows",
 )
 
 
 @function
-def extents(model):
+def padded_extents(model):
     """Number of padded rows, and of numbers in all panels."""
     if len(model.pieces) == 0:
         return 0, 0
     last = model.pieces[len(model.pieces) - 1]
-    return last.block + last.height, last.panel + last.height * last.length
+    return last.padded_row + last.height, last.panel + last.height * last.length
 
 
 @function
 def factorize(model, J, damping, work):
     """K = U D U^T: first M, then Y, then the dense G + mu."""
-    blocks, panels = extents(model)
+    padded_rows, panels = padded_extents(model)
     factorize_tree(model, work.M, work.D)
     for t in range(panels):
         work.Y[t] = J[t]
     put_delassus(model, work)
-    for t in range(blocks):
-        at = t * (blocks + MARGIN) + t
+    for t in range(padded_rows):
+        at = t * (padded_rows + MARGIN) + t
         work.G[at] = work.G[at] + damping[t]
-    factorize_dense(blocks, work.G, work.D_G)
+    factorize_dense(padded_rows, work.G, work.D_G)
 
 
 @function
 def put_delassus(model, work):
     """Y U_M^T = J, with J in the place of Y; and the lower triangle of G = Y D_M^-1 Y^T."""
-    blocks, _ = extents(model)
+    padded_rows, _ = padded_extents(model)
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         eliminate_steps(model, piece, work.M, part(work.Y, piece.panel))
-    clear(work.G, blocks * (blocks + MARGIN))
+    clear(work.G, padded_rows * (padded_rows + MARGIN))
     for t in range(len(model.meetings)):
-        add_to_delassus(model, model.meetings[t], work.D, work.Y, work.G, blocks)
+        add_to_delassus(model, model.meetings[t], work.D, work.Y, work.G, padded_rows)
 
 
 @function
@@ -156,14 +156,14 @@ def eliminate_steps(model, piece, M, Y):
 
 
 @function
-def add_to_delassus(model, meeting, D, Y, G, blocks):
+def add_to_delassus(model, meeting, D, Y, G, padded_rows):
     """Add Y D_M^-1 Y^T of two pieces whose paths share steps to G."""
-    pitch = blocks + MARGIN
+    pitch = padded_rows + MARGIN
     piece, other = model.pieces[meeting.piece], model.pieces[meeting.other]
     for g in range(0, piece.height, 3):
         width = g + 3 if meeting.piece == meeting.other else other.height
         for h in range(0, width, 3):
-            at = (piece.block + g) * pitch + other.block + h
+            at = (piece.padded_row + g) * pitch + other.padded_row + h
             row0, row1, row2 = get3(G, at), get3(G, at + pitch), get3(G, at + 2 * pitch)
             for t in range(meeting.first, meeting.first + meeting.count):
                 step = model.shared_steps[t]
@@ -228,11 +228,11 @@ def add_panels(model, Y, x, r):
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         for g in range(0, piece.height, 3):
-            y = get3(r, piece.block + g)
+            y = get3(r, piece.padded_row + g)
             for place in range(piece.length):
                 k = model.steps[piece.path + place].dof
                 y = add_scaled(y, x[k], get3(Y, piece.panel + place * piece.height + g))
-            put3(r, piece.block + g, y)
+            put3(r, piece.padded_row + g, y)
 
 
 @function
@@ -249,9 +249,9 @@ def add_scaled_panels(model, Y, D, r, x):
 def panel_row(piece, Y, place, r):
     """Y^T r at one step of a piece's path."""
     at = piece.panel + place * piece.height
-    y = dot(get3(Y, at), get3(r, piece.block))
+    y = dot(get3(Y, at), get3(r, piece.padded_row))
     for g in range(3, piece.height, 3):
-        y = y + dot(get3(Y, at + g), get3(r, piece.block + g))
+        y = y + dot(get3(Y, at + g), get3(r, piece.padded_row + g))
     return y
 
 

@@ -25,7 +25,7 @@ from ..rows.packed import ConstrainedArrays
 from ..rows.wrenches import ROWS, count_rows, put_wrenches
 from .equations import DOF, put_inertia_row
 from .inversion import invert
-from .kkt import MARGIN, MATRIX, extents, factorize_tree, put_delassus
+from .kkt import MARGIN, MATRIX, factorize_tree, padded_extents, put_delassus
 
 # A link: its placement; then rotational inertia and first moment, at last those of its subtree.
 LINK = slots(PLACEMENT, I=6, h=3)
@@ -56,16 +56,16 @@ def ltl_delassus(model, q, G, work):
 def ltl_inverse(model, q, damping, inverse, work):
     """(J M^-1 J^T + damping)^-1"""
     put_blocks(model, q, work)
-    blocks, _ = extents(model)
-    G, pitch = work.G, blocks + MARGIN
+    padded_rows, _ = padded_extents(model)
+    G, pitch = work.G, padded_rows + MARGIN
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         for t in range(piece.count):
-            at = (piece.block + t) * (pitch + 1)
+            at = (piece.padded_row + t) * (pitch + 1)
             G[at] = G[at] + damping[piece.row + t]
         for t in range(piece.count, piece.height):
-            G[(piece.block + t) * (pitch + 1)] = 1.0
-    invert(G, 0, blocks, pitch)
+            G[(piece.padded_row + t) * (pitch + 1)] = 1.0
+    invert(G, 0, padded_rows, pitch)
     put_both_triangles(model, G, inverse)
 
 
@@ -108,15 +108,15 @@ def put_mass_and_rows(model, q, work):
 def put_both_triangles(model, padded, matrix):
     """Copy a padded matrix without its filler rows, both triangles from the lower one."""
     m = count_rows(model)
-    pitch = extents(model)[0] + MARGIN
+    pitch = padded_extents(model)[0] + MARGIN
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         for t in range(piece.count):
-            row, at = piece.row + t, (piece.block + t) * pitch
+            row, at = piece.row + t, (piece.padded_row + t) * pitch
             for d in range(c + 1):
                 other = model.pieces[d]
                 last = t + 1 if d == c else other.count
                 for s in range(last):
-                    x = padded[at + other.block + s]
+                    x = padded[at + other.padded_row + s]
                     matrix[row * m + other.row + s] = x
                     matrix[(other.row + s) * m + row] = x

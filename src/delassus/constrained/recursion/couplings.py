@@ -154,7 +154,7 @@ def pull_neighbours(model, turn, k, nth, work):
 
 @function
 def push_neighbours(model, step, u_D, work):
-    """Add to the loads of neighbours what a joint passes to them by giving way: pull u / D."""
+    """Add to the loads of neighbours what the motion of a joint passes to them: pull u / D."""
     pulls, forces = work.pulls, work.forces
     for t in range(step.first_neighbour, step.first_neighbour + step.neighbours):
         near = model.neighbours[t]
@@ -166,7 +166,7 @@ def push_neighbours(model, step, u_D, work):
 
 @function
 def loosen_neighbours(model, turn, projected, k, nth, work):
-    """Subtract what a joint gives way, in the blocks and neighbours of its link.
+    """Subtract what the motion of a joint takes from the blocks and neighbours of its link.
 
     C - U D^-1 pull^T in the link's blocks, H - pull D^-1 pull^T in the inertias of neighbours, and
     C - pull D^-1 other_pull^T in the blocks between them.

@@ -1,7 +1,7 @@
 """Constraints between a link and the world: arrays and a check for methods that take no others.
 
-A row of such a constraint is a wrench on one link. A joint passes it to the parent link, less what
-the joint gives way. So two links are coupled only if one carries the other.
+A row of such a constraint is a wrench k on one link. Its joint passes P k to the parent link (see
+docs/glossary.md). So two links are coupled only if one carries the other.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ class Arrival(NamedTuple):
     stack: int  # the first row of the link's stack, -1 for the world
     before: int  # number of rows in the stack before
     count: int  # number of rows that are added
-    after: int  # number of rows in the stack then, at most six
     reflections: int  # where the reflections start that reduce all rows to these
 
 
@@ -115,7 +114,7 @@ def _arrivals(arrays: ArticulatedArrays) -> tuple[np.ndarray, np.ndarray, dict[s
         before = height.get(link, 0)
         total = before + count
         after = min(total, MOST_ROWS)
-        found.append((link, before, count, after, reflections))
+        found.append((link, before, count, reflections))
         if link > 0:
             height[link], most[link] = after, max(most[link], total)
             reflections += reflection_size(total) if total > MOST_ROWS else 0

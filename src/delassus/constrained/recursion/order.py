@@ -19,7 +19,7 @@ import numpy as np
 from ...dynamics.steps.links import AT_ONCE
 from ...model.packed import INDEX
 
-# None of the so many turns before a link's turn should be that of its child (see `apart`).
+# A link should have no child among so many turns before its own (see `apart`).
 _APART = 3
 
 

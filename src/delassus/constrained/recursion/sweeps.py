@@ -17,22 +17,16 @@ and accelerations, which add up.
 
 from __future__ import annotations
 
-from ...compile import function, layout, overlay, slots, sqrt
+from ...compile import function, overlay, sqrt
 from ...dynamics.aba import DOF, FORCE, LINK, MOTION
-from ...dynamics.steps.articulated import INERTIA, inertia_times
-from ...dynamics.steps.bodies import composite_times
+from ...dynamics.steps.articulated import INERTIA
 from ...spatial.vectors import (
     add,
-    add_cross,
     add_scaled,
     dot,
     get3,
-    get6,
-    get9,
     less_dot,
     put3,
-    put6,
-    put9,
     subtract,
 )
 from ..rows.wrenches import count_rows
@@ -46,10 +40,6 @@ from .springs import add_motion, pull
 # that is followed; and by how much it changes in an iteration.
 TOTAL = overlay(INERTIA, "H", alpha=3, a=3)
 CHANGE = overlay(INERTIA, "A", alpha=3, a=3)
-# The inertia before any spring of links that carry some without ends. The others have their own,
-# which stays where it is.
-CARRIED_INERTIA = slots(H=9, A=6, M=6)
-CARRIED = layout(carried=("carriers", CARRIED_INERTIA))
 
 
 @function
@@ -254,47 +244,3 @@ def put_motions(model, work):
             at = model.supports[t].link * LINK.size
             put3(work.links, at + MOTION.alpha, get3(work.links, at + TOTAL.alpha))
             put3(work.links, at + MOTION.a, get3(work.links, at + TOTAL.a))
-
-
-# --- what the equations of motion miss ------------------------------------------------------------
-
-
-@function
-def keep_carried(model, work):
-    """Remember inertias of links as they are without springs, if they are not the links' own."""
-    for t in range(len(model.supports)):
-        turn = model.supports[t]
-        if turn.carrier != NONE:
-            at, own = turn.link * LINK.size, turn.carrier * CARRIED_INERTIA.size
-            put9(work.carried, own + CARRIED_INERTIA.H, get9(work.links, at + INERTIA.H))
-            put6(work.carried, own + CARRIED_INERTIA.A, get6(work.links, at + INERTIA.A))
-            put6(work.carried, own + CARRIED_INERTIA.M, get6(work.links, at + INERTIA.M))
-
-
-@function
-def put_needed_forces(model, work):
-    """Add the forces that changes of links' motions take to the links' own.
-
-    A link counts with all that it carries and no constraint pulls at.
-    """
-    links, forces = work.links, work.forces
-    linear, before = get3(links, CHANGE.a), 0
-    for t in range(len(model.supports) - 1, -1, -1):
-        turn = model.supports[t]
-        link, at, force = model.links[turn.link], turn.link * LINK.size, turn.link * FORCE.size
-        p, alpha = get3(links, at + LINK.p), get3(links, at + CHANGE.alpha)
-        # The acceleration of the link's origin: known, if it is that of the one before.
-        if link.parent != before or not link.shares_origin:
-            linear = add_cross(get3(links, at + CHANGE.a), alpha, p)
-        before = turn.link
-        if turn.carrier == NONE:
-            inertia, h = get6(links, at + LINK.own_inertia), get3(links, at + LINK.own_h)
-            n, f = composite_times(inertia, h, link.mass, alpha, linear)
-        else:
-            own = turn.carrier * CARRIED_INERTIA.size
-            A = get6(work.carried, own + CARRIED_INERTIA.A)
-            H = get9(work.carried, own + CARRIED_INERTIA.H)
-            M = get6(work.carried, own + CARRIED_INERTIA.M)
-            n, f = inertia_times(A, H, M, alpha, linear)
-        put3(forces, force + FORCE.n, add_cross(add(n, get3(forces, force + FORCE.n)), p, f))
-        put3(forces, force + FORCE.f, add(f, get3(forces, force + FORCE.f)))

@@ -23,7 +23,7 @@ def piece_type(real: np.dtype) -> np.dtype:
             ("count", INDEX),  # number of its rows
             ("pushes", INDEX),  # number of rows with a force; rows with a moment only come last
             ("is_plain", INDEX),  # whether the basis is the first rows of the identity
-            ("block", INDEX),  # number of its first padded row
+            ("padded_row", INDEX),  # number of its first padded row
             ("height", INDEX),  # number of its padded rows, a multiple of three
             ("path", INDEX),  # its first step in `steps`
             ("length", INDEX),  # number of steps of its path
@@ -130,7 +130,7 @@ class ConstrainedArrays(
 
 
 # The number of padded rows of a piece is a multiple of this: kernels take three rows at a time.
-ROWS = 3
+ROWS_TOGETHER = 3
 
 
 class Paths(NamedTuple):
@@ -173,8 +173,8 @@ def find_paths(model: Model, declared: list[list[Piece]], real: np.dtype) -> Pat
         else:
             paths.append(_frames_path(model, arrays, record, part))
     records["length"] = [len(path) for path in paths]
-    records["height"] = -(-records["count"] // ROWS) * ROWS
-    for place, size in (("row", "count"), ("block", "height"), ("path", "length")):
+    records["height"] = -(-records["count"] // ROWS_TOGETHER) * ROWS_TOGETHER
+    for place, size in (("row", "count"), ("padded_row", "height"), ("path", "length")):
         records[place] = _starts(records[size])
     records["panel"] = _starts(records["height"] * records["length"])
     records["registers"] = _starts(records["register_count"])
@@ -210,7 +210,7 @@ def _starts(counts: np.ndarray) -> np.ndarray:
 def sizes(records: np.ndarray) -> dict[str, int]:
     """Extents of work memory: padded rows, numbers of all panels, registers."""
     return {
-        "blocks": int(records["height"].sum()),
+        "padded_rows": int(records["height"].sum()),
         "panels": int((records["height"] * records["length"]).sum()),
         "registers": int(records["register_count"].sum()),
     }

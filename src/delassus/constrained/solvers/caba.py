@@ -46,22 +46,20 @@ from ...dynamics.steps.articulated import articulate
 from ..recursion.couplings import BLOCKS, PULLS, articulate_coupled
 from ..recursion.free_root import factorize_root
 from ..recursion.links import RECURSION, eliminate_others, move_links, put_constraints
+from ..recursion.missing import CARRIED, keep_carried, put_needed_forces
 from ..recursion.plan import ArticulatedArrays
 from ..recursion.springs import stiffen
 from ..recursion.sweeps import (
-    CARRIED,
     CHANGE,
     TOTAL,
     acceleration_length,
     add_motions,
     clear_world,
     gradient_length,
-    keep_carried,
     move,
     pass_forces,
     push_free_bodies,
     put_accelerations,
-    put_needed_forces,
     put_pulls,
     put_residuals,
 )

@@ -32,8 +32,8 @@ from ..factor.kkt import (
     add_panels,
     add_panels_transposed,
     add_scaled_panels,
-    extents,
     factorize,
+    padded_extents,
     solve_dense,
     solve_tree,
     solve_tree_transposed,
@@ -47,13 +47,13 @@ TURNS = 3
 # Numbers of padded rows, in a part `padded` of memory: those of `rows.request.DUAL`, the damping,
 # and the correction that iterations have added to the multipliers.
 PADDED = layout(
-    target="blocks",
-    residual="blocks",
-    damping="blocks",
-    weights="blocks",
-    multipliers="blocks",
-    tension="blocks",
-    correction="blocks",
+    target="padded_rows",
+    residual="padded_rows",
+    damping="padded_rows",
+    weights="padded_rows",
+    multipliers="padded_rows",
+    tension="padded_rows",
+    correction="padded_rows",
 )
 
 
@@ -71,7 +71,7 @@ def prox_ltl(
     """M a + b = tau + J^T multipliers, J a + gamma = a*"""
     padded = work.padded
     nv, none = len(model.armature), 0.0 * options[OPTIONS.tolerance]
-    blocks, _ = extents(model)
+    padded_rows, _ = padded_extents(model)
     z = work.force
     put_equations(model, q, v, tau, external_forces, any_true(options[OPTIONS.kp] > 0.0), work)
     put_requests(model, requests, options, work)
@@ -97,7 +97,7 @@ def prox_ltl(
             gradient = gradient_length(model, padded.residual, none, work)
     put_multipliers(model, padded.multipliers, multipliers)
     info[INFO.gradient] = gradient
-    info[INFO.residual] = length(blocks, padded.residual, options)
+    info[INFO.residual] = length(padded_rows, padded.residual, options)
 
 
 @function
@@ -106,13 +106,13 @@ def put_requests(model, requests, options, work):
     padded, gains = work.padded, (options[OPTIONS.kp], options[OPTIONS.kd])
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
-        for t in range(piece.block, piece.block + piece.height):
+        for t in range(piece.padded_row, piece.padded_row + piece.height):
             padded.damping[t] = 1.0
             padded.weights[t] = 1.0
             padded.multipliers[t] = 0.0
             padded.target[t] = 0.0
         for t in range(piece.count):
-            at, to = (piece.row + t) * REQUEST.size, piece.block + t
+            at, to = (piece.row + t) * REQUEST.size, piece.padded_row + t
             padded.damping[to] = requests[at + REQUEST.damping]
             padded.weights[to] = requests[at + REQUEST.weight]
             padded.multipliers[to] = requests[at + REQUEST.start]
@@ -123,8 +123,8 @@ def put_requests(model, requests, options, work):
 def start_residual(model, Y, x, work):
     """r = gamma - a* + J a, with J and a for Y and x, or with Y = J U_M^-T and x = U_M^T a."""
     padded = work.padded
-    blocks, _ = extents(model)
-    for t in range(blocks):
+    padded_rows, _ = padded_extents(model)
+    for t in range(padded_rows):
         padded.residual[t] = padded.target[t]
     add_panels(model, Y, x, padded.residual)
 
@@ -135,18 +135,18 @@ def put_multipliers(model, filled_up, multipliers):
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         for t in range(piece.count):
-            multipliers[piece.row + t] = filled_up[piece.block + t]
+            multipliers[piece.row + t] = filled_up[piece.padded_row + t]
 
 
 @function
 def dual_step(model, is_active, is_whole, tau, work):
     """r <- -mu x, (G + mu) x = -r"""
     padded = work.padded
-    blocks, _ = extents(model)
-    for t in range(blocks):
+    padded_rows, _ = padded_extents(model)
+    for t in range(padded_rows):
         padded.tension[t] = padded.residual[t]
-    solve_dense(blocks, work.G, work.D_G, padded.tension)
-    for t in range(blocks):
+    solve_dense(padded_rows, work.G, work.D_G, padded.tension)
+    for t in range(padded_rows):
         r = padded.damping[t] * padded.tension[t]
         padded.residual[t] = select(is_active, r, padded.residual[t])
 
@@ -172,17 +172,17 @@ def corrections(gradient_length, *, is_cheap: bool):
     @function
     def correct(model, limit, tau, goal, gradient, info, work):
         """Add up corrections of the multipliers until |J^T r| is small; return how many."""
-        blocks, _ = extents(model)
+        padded_rows, _ = padded_extents(model)
         padded = work.padded
-        for t in range(blocks):
+        for t in range(padded_rows):
             padded.correction[t] = 0.0
         count, own_count, gradient = iterate(
-            model, blocks, limit, 0, tau, goal, gradient, padded, padded.correction, work
+            model, padded_rows, limit, 0, tau, goal, gradient, padded, padded.correction, work
         )
         is_done = presume(gradient <= goal, False)
         if any_true(is_done):
-            take_back(model, blocks, is_done, own_count, tau, padded, padded.correction, work)
-        for t in range(blocks):
+            take_back(model, padded_rows, is_done, own_count, tau, padded, padded.correction, work)
+        for t in range(padded_rows):
             padded.multipliers[t] = padded.multipliers[t] + padded.correction[t]
         info[INFO.iterations] = info[INFO.iterations] + own_count
         return count

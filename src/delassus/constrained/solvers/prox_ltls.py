@@ -37,8 +37,8 @@ from ..factor.kkt import (
     MARGIN,
     add_panels,
     add_panels_transposed,
-    extents,
     factorize_tree,
+    padded_extents,
     solve_tree,
     solve_tree_transposed,
 )
@@ -81,13 +81,13 @@ def prox_ltls(
     """M a + b = tau + J^T multipliers, J a + gamma = a*"""
     padded = work.padded
     nv, none = len(model.armature), 0.0 * options[OPTIONS.tolerance]
-    blocks, _ = extents(model)
+    padded_rows, _ = padded_extents(model)
     one = 1.0 + none
     put_equations(model, q, v, tau, external_forces, any_true(options[OPTIONS.kp] > 0.0), work)
     put_requests(model, requests, options, work)
     augment(model, work)
     factorize_tree(tree_of(model), work.N, work.D)
-    for t in range(blocks):
+    for t in range(padded_rows):
         padded.tension[t] = padded.multipliers[t] - padded.weights[t] * padded.target[t]
         padded.residual[t] = padded.target[t]
     for k in range(nv):
@@ -95,23 +95,23 @@ def prox_ltls(
     respond(model, work)
     for k in range(nv):
         work.acceleration[k] = work.change[k]
-    tighten(blocks, one > none, none, padded, padded.multipliers)
+    tighten(padded_rows, one > none, none, padded, padded.multipliers)
     start = length(nv, work.change, options)
     goal = goal_of(options, start)
     _, own_count, _ = iterate(
-        model, blocks, limits[0], 1, tau, goal, one + goal, padded, padded.multipliers, work
+        model, padded_rows, limits[0], 1, tau, goal, one + goal, padded, padded.multipliers, work
     )
     # The residual of the iterations does not know of the rounding of accelerations.
-    for t in range(blocks):
+    for t in range(padded_rows):
         padded.tension[t] = padded.target[t]
     add_panels(model, work.J, work.acceleration, padded.tension)
-    residual = length(blocks, padded.tension, options)
+    residual = length(padded_rows, padded.tension, options)
     gradient = gradient_length(model, padded.tension, none, work)
     contradicts = contradiction(residual, gradient, goal, start)
     for k in range(nv):
         a[k] = work.acceleration[k]
     if any_true(contradicts):
-        take_back(model, blocks, contradicts, own_count, tau, padded, padded.multipliers, work)
+        take_back(model, padded_rows, contradicts, own_count, tau, padded, padded.multipliers, work)
     put_multipliers(model, padded.multipliers, multipliers)
     info[INFO.start] = start
     info[INFO.gradient] = gradient
@@ -155,7 +155,7 @@ def augment(model, work):
 def stiffen(model, end, work):
     """Add the springs of an end to the stiffness of its link: K^T K / mu."""
     stiffness, at = work.stiffness, model.stiff[end.link] * STIFFNESS.size
-    block = model.pieces[end.piece].block
+    block = model.pieces[end.piece].padded_row
     for r in range(end.count):
         row = (end.row + r) * ROW.size + end.wrench
         n, f = get3(work.rows, row), get3(work.rows, row + 3)
@@ -204,7 +204,7 @@ def tie(model, piece, work):
             x = N[at]
             for r in range(piece.count):
                 y = J[piece.panel + s * piece.height + r] * J[piece.panel + t * piece.height + r]
-                x = x + work.padded.weights[piece.block + r] * y
+                x = x + work.padded.weights[piece.padded_row + r] * y
             N[at] = x
 
 
@@ -216,8 +216,8 @@ def primal_step(model, is_active, is_whole, tau, work):
     """Eq. (16): from what is missing in the equations of motion, or from springs alone."""
     padded = work.padded
     nv, change = len(model.armature), work.change
-    blocks, _ = extents(model)
-    for t in range(blocks):
+    padded_rows, _ = padded_extents(model)
+    for t in range(padded_rows):
         x = -padded.weights[t] * padded.residual[t]
         if is_whole:
             x = x + padded.multipliers[t]

@@ -39,7 +39,14 @@ from ...dynamics.aba import DOF, FORCE, LINK, MOTION, accelerate, pass_forces
 from ...dynamics.steps.articulated import articulate
 from ...dynamics.steps.links import floats
 from ...spatial.vectors import add_scaled, get3, put3, scale, subtract
-from ..factor.kkt import MARGIN, add_to_delassus, extents, factorize_dense, panel_row, solve_dense
+from ..factor.kkt import (
+    MARGIN,
+    add_to_delassus,
+    factorize_dense,
+    padded_extents,
+    panel_row,
+    solve_dense,
+)
 from ..recursion.free_root import (
     factorize_root,
     joint_acceleration,
@@ -65,8 +72,8 @@ WORK = layout(
     padded=PADDED,
     Y="panels",
     D="nv",
-    G=lambda n: n["blocks"] * (n["blocks"] + MARGIN),
-    D_G="blocks",
+    G=lambda n: n["padded_rows"] * (n["padded_rows"] + MARGIN),
+    D_G="padded_rows",
 )
 
 
@@ -119,7 +126,7 @@ def prox_pv(
 def pv(model, limits, q, v, tau, requests, options, external_forces, a, multipliers, info, work):
     """M a + b = tau + J^T multipliers, J a + gamma = a*, for independent rows: L x = -r"""
     dual, padded, none = work.dual, work.padded, 0.0 * options[OPTIONS.tolerance]
-    blocks, _ = extents(model)
+    padded_rows, _ = padded_extents(model)
     move_links(model, q, v, external_forces, work)
     put_constraints(model, q, v, requests, options, work)
     put_requests(model, requests, options, work)
@@ -128,11 +135,11 @@ def pv(model, limits, q, v, tau, requests, options, external_forces, a, multipli
     put_dual(model, work)
     info[INFO.start] = gradient_length(model, padded.residual, none, work)
     info[INFO.iterations] = 1.0 + none
-    for t in range(blocks):
+    for t in range(padded_rows):
         padded.correction[t] = -padded.residual[t]
-    solve_dense(blocks, work.G, work.D_G, padded.correction)
+    solve_dense(padded_rows, work.G, work.D_G, padded.correction)
     push_joints(model, padded.correction, work)
-    for t in range(blocks):
+    for t in range(padded_rows):
         padded.multipliers[t] = padded.multipliers[t] + padded.correction[t]
     put_multipliers(model, padded.multipliers, multipliers)
     roll_out(model, a, work)
@@ -184,28 +191,28 @@ def leave_undamped(model, damping):
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         for t in range(piece.count):
-            damping[piece.block + t] = 0.0
+            damping[piece.padded_row + t] = 0.0
 
 
 @function
 def put_dual(model, work):
     """The y of all rows, the factor of L + mu, and r of the motion without corrections"""
     padded = work.padded
-    blocks, _ = extents(model)
+    padded_rows, _ = padded_extents(model)
     for k in range(len(model.armature)):
         work.D[k] = work.dofs[k * DOF.size + DOF.D_inverse]
-    for t in range(blocks):
+    for t in range(padded_rows):
         padded.residual[t] = padded.target[t]
     for c in range(len(model.pieces)):
         for g in range(0, model.pieces[c].height, 3):
             go_down(model, c, g, padded.residual, work)
-    pitch = blocks + MARGIN
-    clear(work.G, blocks * pitch)
-    for t in range(blocks):
+    pitch = padded_rows + MARGIN
+    clear(work.G, padded_rows * pitch)
+    for t in range(padded_rows):
         work.G[t * pitch + t] = padded.damping[t]
     for t in range(len(model.meetings)):
-        add_to_delassus(model, model.meetings[t], work.D, work.Y, work.G, blocks)
-    factorize_dense(blocks, work.G, work.D_G)
+        add_to_delassus(model, model.meetings[t], work.D, work.Y, work.G, padded_rows)
+    factorize_dense(padded_rows, work.G, work.D_G)
 
 
 @function
@@ -221,7 +228,7 @@ def go_down(model, c, g, r, work):
     places = piece.length - 6 if is_free else piece.length
     link = model.links[end.link]
     k = link.v + link.nv - 1
-    rest = get3(r, piece.block + g)
+    rest = get3(r, piece.padded_row + g)
     for place in range(places):
         dof = k * DOF.size
         s, w = get3(dofs, dof + DOF.angular), get3(dofs, dof + DOF.linear)
@@ -243,7 +250,7 @@ def go_down(model, c, g, r, work):
         put3(Y, at - 4 * piece.height, f1)
         put3(Y, at - 5 * piece.height, f2)
         rest = reduce_free(rest, at, piece.height, model.links[root].v * DOF.size, work)
-    put3(r, piece.block + g, rest)
+    put3(r, piece.padded_row + g, rest)
 
 
 @function
@@ -289,7 +296,7 @@ def put_padded(model, x, filled_up):
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         for t in range(piece.count):
-            filled_up[piece.block + t] = x[piece.row + t]
+            filled_up[piece.padded_row + t] = x[piece.row + t]
 
 
 @function

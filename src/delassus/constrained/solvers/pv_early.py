@@ -92,6 +92,14 @@ from ..recursion.links import (
     put_constraints,
     start_supports,
 )
+from ..recursion.missing import (
+    BIASES,
+    CARRIED,
+    keep_biases,
+    keep_carried,
+    missing_length,
+    put_missing_forces,
+)
 from ..recursion.open_trees import MOST_ROWS, EarlyArrays
 from ..recursion.reflections import (
     STACKED,
@@ -103,17 +111,14 @@ from ..recursion.reflections import (
     put_piece,
     reflect,
 )
-from ..recursion.springs import add_pull, frame_wrench, subtract_cross
+from ..recursion.springs import frame_wrench, subtract_cross
 from ..recursion.sweeps import (
-    CARRIED,
     CHANGE,
     TOTAL,
     acceleration_length,
     clear_world,
     gradient_length,
-    keep_carried,
     put_motions,
-    put_needed_forces,
     put_residuals,
 )
 from ..rows.request import DUAL, INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, length
@@ -139,9 +144,9 @@ FINE, TURNS, ROUGH = 500.0, 4, 5e5
         RECURSION,
         STACKS,
         CARRIED,
+        BIASES,
         dual=DUAL,
         meetings=("nv", MEETING),
-        biases=("supports", FORCE),
     ),
     label="constrained_dynamics by pv-early",
 )
@@ -302,59 +307,6 @@ def start_still(model, none, a, work):
     for t in range(count_rows(model)):
         dual.residual[t] = dual.target[t]
         dual.multipliers[t] = none
-
-
-@function
-def copy_force(source, at, target, to):
-    """Copy a moment and a force."""
-    put3(target, to + FORCE.n, get3(source, at + FORCE.n))
-    put3(target, to + FORCE.f, get3(source, at + FORCE.f))
-
-
-@function
-def keep_biases(model, work):
-    """Keep the own forces of links, which their motion with zero joint acceleration takes."""
-    for t in range(len(model.supports)):
-        copy_force(work.forces, model.supports[t].link * FORCE.size, work.biases, t * FORCE.size)
-
-
-@function
-def put_missing_forces(model, work):
-    """Own forces of links for the accelerations found: what these take, less the pull of rows."""
-    links, dual = work.links, work.dual
-    for t in range(len(model.supports)):
-        i = model.supports[t].link
-        copy_force(work.biases, t * FORCE.size, work.forces, i * FORCE.size)
-        put3(links, i * LINK.size + CHANGE.alpha, get3(links, i * LINK.size + TOTAL.alpha))
-        put3(links, i * LINK.size + CHANGE.a, get3(links, i * LINK.size + TOTAL.a))
-    put_needed_forces(model, work)
-    for t in range(count_rows(model)):
-        dual.tension[t] = -dual.multipliers[t]
-    for t in range(len(model.ends)):
-        add_pull(model, model.ends[t], dual.tension, work)
-
-
-@function
-def missing_length(model, tau, a, square, work):
-    """The length of the error of the equations of motion, along all joints. `square` is zero."""
-    forces, dofs, n_links = work.forces, work.dofs, len(model.links)
-    for t in range(len(model.supports)):
-        i = model.supports[t].link
-        copy_force(forces, i * FORCE.size, forces, (n_links + i) * FORCE.size)
-    for t in range(len(model.supports)):
-        i = model.supports[t].link
-        link = model.links[i]
-        load, parent = (n_links + i) * FORCE.size, (n_links + link.parent) * FORCE.size
-        n, f = get3(forces, load + FORCE.n), get3(forces, load + FORCE.f)
-        for k in range(link.v, link.v + link.nv):
-            dof = k * DOF.size
-            x = tau[k] - model.armature[k] * a[k] - dot(get3(dofs, dof + DOF.angular), n)
-            x = x - dot(get3(dofs, dof + DOF.linear), f)
-            square = square + x * x
-        if link.parent > 0:
-            put3(forces, parent + FORCE.n, add(get3(forces, parent + FORCE.n), n))
-            put3(forces, parent + FORCE.f, add(get3(forces, parent + FORCE.f), f))
-    return sqrt(square)
 
 
 @function

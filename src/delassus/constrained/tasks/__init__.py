@@ -1,1 +1,1 @@
-"""What people do with constraints: impacts, inverse dynamics, closing loops, inverse kinematics."""
+"""Uses of constraints: impacts, inverse dynamics, closing loops, inverse kinematics."""

@@ -1,4 +1,4 @@
-"""Impacts: velocities jump to what constraints allow.
+"""Impacts: velocities jump to velocities that the constraints allow.
 
 With M = L L^T, A = J L^-T and its pseudo-inverse A^+, the impulse is (A A^T)^+ (J v+ - J v-) and
 the jump L^-T A^+ (J v+ - J v-): rows may be redundant.

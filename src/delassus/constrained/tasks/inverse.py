@@ -2,8 +2,9 @@
 
     M a + b = S^T tau + J^T multipliers
 
-has many solutions where a mechanism is driven by more than it needs, and none where a joint that
-nothing drives is to be driven. The shortest (tau, multipliers) is found by dense least squares.
+where S selects the actuated joints. It has many solutions if there are more actuated joints and
+rows than the motion needs, and none if the motion needs a force that they cannot give. The shortest
+(tau, multipliers) is found by dense least squares.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .least_squares import pseudo_inverse, times, transposed
 
 
 class ConstrainedTorques(NamedTuple):
-    """Torques (zero where nothing drives), multipliers, and the largest force that is missing."""
+    """Torques (zero at joints not actuated), multipliers, and the largest force that is missing."""
 
     tau: np.ndarray
     multipliers: np.ndarray
@@ -47,10 +48,10 @@ def constrained_inverse_dynamics(
 ) -> ConstrainedTorques:
     """tau and multipliers with M a + b = tau + J^T multipliers, tau zero at joints not actuated.
 
-    `actuated` names joints; without it they are all but free ones. Of many solutions it is that of
-    the least sum of squares. Whether a keeps to the constraints is not looked at. Where no forces
-    give a, `ActuationError` says what is missing: more than `tolerance` of the largest force that
-    the motion takes, or of one.
+    `actuated` names joints; without it, these are all joints except free ones. Of many solutions,
+    the one with the least sum of squares is returned. It is not checked whether the constraints
+    allow a. If no forces give a, `ActuationError` says what is missing, that is, more than
+    `tolerance` times the largest force that the motion takes, or times one if that is larger.
     """
     cs = check_constraints(model, constraints)
     not_negative("tolerance", tolerance)

@@ -1,13 +1,14 @@
 """Inverse kinematics by the factorisation of constrained dynamics.
 
-Frames that are to be at targets are constraints like others. A step x minimises
+A frame with a target is a constraint like any other. A step x minimises
 
     |J x + error|^2 + damping x^T M x
 
-so of all motions that lead to the targets it is that of the least kinetic energy: heavy bodies move
-little. It solves [[-damping, J], [J^T, M]] [y, x] = [-error, 0], whose sparse factor is that of
-constrained dynamics, with a metric in place of the inertia (Carpentier, Budhiraja and Mansard,
-Proximal and Sparse Resolution of Constrained Dynamic Equations, 2021, Sec. IV-F). Here both are M.
+Of all steps to the targets, it is the one of least kinetic energy: heavy bodies move little. It
+solves [[-damping, J], [J^T, M]] [y, x] = [-error, 0] by the sparse factorisation of constrained
+dynamics. Any metric with the tree's pattern may stand in the place of M (Carpentier, Budhiraja and
+Mansard, Proximal and Sparse Resolution of Constrained Dynamic Equations, 2021, Sec. IV-F); here it
+is the mass matrix.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ def inverse_kinematics(
     tolerance: float = 1e-8,
     max_iterations: int = 100,
 ) -> np.ndarray:
-    """A configuration from q on at which frames are where they should be, in the world.
+    """A configuration at which frames are at their targets in the world, searched from q on.
 
-    A target is a `Transform`, or three numbers for the origin alone. `constraints` hold as well.
-    Where nothing is found, `ConvergenceError` has the best configuration as `.q`.
+    A target is a `Transform`, or three numbers for the origin alone. `constraints` hold as well. If
+    none is found, `ConvergenceError` has the best configuration as `.q`.
     """
     check_model(model)
     kept = () if constraints is None else check_constraints(model, constraints).declared
@@ -50,7 +51,7 @@ def inverse_kinematics(
 
 
 class _KineticSearch(Search):
-    """Steps of the least kinetic energy."""
+    """A search by steps of least kinetic energy."""
 
     def damped_step(self, q, J, error, damping):
         m = self.cs.size
@@ -61,12 +62,12 @@ class _KineticSearch(Search):
 
 
 def _with_targets(model: Model, kept: tuple[Constraint, ...], targets) -> Constraints:
-    """The targets as frames of the world, and as constraints beside others."""
+    """Constraints of a copy of the model with targets as frames of the world; then `kept` ones."""
     if not isinstance(targets, Mapping) or not targets:
         raise DataTypeError(f"targets map names of frames to placements, got {targets!r}")
     frames, rows = list(model.frames), list(kept)
     for name, target in targets.items():
-        model.frame(name)  # one that does not exist raises here
+        model.frame(name)  # raises an error if there is no such frame
         goal = f"target of {name}"
         while goal in model.frame_names:
             goal += "'"

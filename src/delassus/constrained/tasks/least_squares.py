@@ -1,4 +1,4 @@
-"""Dense factors of batches of matrices, some of which may hold NaN."""
+"""Dense linear algebra on batches of matrices, of which some may contain NaN."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def cholesky(M: np.ndarray) -> np.ndarray:
 
 
 def _finite(A: np.ndarray) -> np.ndarray:
-    """Which matrices are numbers throughout; others must not stop a batch."""
+    """Which matrices have no NaN or infinity; the others must not stop a batch."""
     return np.isfinite(A).all(axis=(-2, -1), keepdims=True)
 
 

@@ -1,10 +1,10 @@
 """Configurations that satisfy constraints: damped Gauss-Newton steps on the manifold.
 
-Levenberg and Marquardt: each step x minimises |J x + error|^2 + damping |x|^2, so that it has no
-part that would not reduce the error, and what is found is near to the start. The damping follows
-from how well the linear model foretold the error (Nocedal and Wright, Numerical Optimization, 2006,
-Ch. 10.3). J is the derivative of the error up to how far rotations are measured, which is enough as
-the error goes to zero.
+The Levenberg-Marquardt method: each step x minimises |J x + error|^2 + damping |x|^2. So x has no
+part that does not reduce the error, and the configuration found is near the start. The damping
+follows from how well the linear model has predicted the error (Nocedal and Wright, Numerical
+Optimization, 2006, Ch. 10.3). For rotations, J is the derivative of the error only in the limit of
+small errors, which is enough as the error goes to zero.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from ...model.parts.joints import moves_by_velocities
 from ..rows.checks import check_constraints, not_negative, positive_integer
 from ..rows.constraints import Constraints
 
-# Damping as a part of the largest singular value squared: at first, and bounds of it.
+# Damping, as a part of the square of the largest singular value: at first, and its bounds.
 _DAMPING, _LEAST, _MOST = 1e-3, 1e-12, 1e8
-# A step turns no joint by more than this: beyond, the linear model knows nothing.
+# A step turns no joint by more than this angle: beyond it, the linear model is wrong.
 _TURN = 0.5
-# A step is taken if the error falls by this part of what was foretold.
+# A step is taken if the error falls by this part of what was predicted.
 _WORTHWHILE = 0.1
-# A mechanism that is stretched out does not know which way to bend: a push of this size tells it.
+# A stretched mechanism can bend either way, and no small step reduces its error. Then it gets
+# random motions of this size, and at most so many.
 _PUSH, _PUSHES = 0.1, 4
-# The error falls no more if a step takes less than this part of it.
+# A search is stuck if a step is predicted to reduce the error by less than this part.
 _STALLED = 1e-9
 
 
@@ -44,10 +45,10 @@ def close_loops(
 ) -> np.ndarray:
     """A configuration near q at which `constraints.position_error` is at most `tolerance`.
 
-    `fixed` names joints that keep their coordinates. With `respect_limits` joints stay within their
-    limits, and those of q that are not are moved there first. Where nothing is found,
-    `ConvergenceError` has the best configuration as `.q`, and what remains of the error as
-    `.error`. Planar loops of a file with rounded numbers close as far as the rounding lets them.
+    `fixed` names joints that keep their coordinates. With `respect_limits`, joints stay within
+    their limits, and coordinates of q beyond limits are moved there first. If none is found,
+    `ConvergenceError` has the best configuration as `.q`, and its error as `.error`. Planar loops
+    of a file with rounded numbers close only as far as the rounding allows.
     """
     cs = check_constraints(model, constraints)
     search = Search(cs, q, _movable(model, fixed), respect_limits)
@@ -63,7 +64,7 @@ def _movable(model: Model, fixed: Iterable[str]) -> np.ndarray:
 
 
 def _turning(model: Model) -> np.ndarray:
-    """Which degrees of freedom are angular; a joint with a quaternion ends with them."""
+    """Which degrees of freedom are angular: in a joint with a quaternion, the last three."""
     parts = [
         j.type.angles() if j.type.quaternion is None else np.arange(j.nv) >= j.nv - 3
         for j in model.joints
@@ -80,10 +81,10 @@ def _message(errors: np.ndarray, tolerance: float) -> str:
 
 
 class Search:
-    """The states of a batch, and how far each has come."""
+    """A search for configurations of a batch of states, and its progress in each state."""
 
     def __init__(self, cs: Constraints, q: ArrayLike, movable: np.ndarray, limited: bool = False):
-        cs.position_error(q)  # shapes and types that are wrong raise here
+        cs.position_error(q)  # raises an error for wrong shapes and types
         self.shape = np.shape(q)
         self.cs, self.movable, self.turning = cs, movable, _turning(cs.model)
         self.limits = _Limits(cs.model) if limited else None
@@ -96,7 +97,7 @@ class Search:
         self.rng = np.random.default_rng(0)
 
     def run(self, tolerance: float, max_iterations: int) -> np.ndarray:
-        """The configurations that are found, all of them or an error."""
+        """The configurations found; an error unless all states have one."""
         not_negative("tolerance", tolerance)
         for _ in range(positive_integer("max_iterations", max_iterations)):
             active = self.unfinished(tolerance)
@@ -109,12 +110,12 @@ class Search:
         return found
 
     def unfinished(self, tolerance: float) -> np.ndarray:
-        """Numbers of the states that are worth another step."""
+        """Numbers of states that get another step."""
         is_open = ~(self.remaining <= tolerance) & (self.pushes <= _PUSHES)
         return np.flatnonzero(is_open & np.isfinite(self.error).all(axis=1))
 
     def step(self, active: np.ndarray) -> None:
-        """Try a step in each of some states; take it where it is as good as foretold."""
+        """Try a step in each active state; take it where the error falls nearly as predicted."""
         q, error = self.q[active], self.error[active]
         J = self.cs.jacobian(q) * self.movable
         x = self._direction(q, J, error, self.damping[active])
@@ -135,7 +136,7 @@ class Search:
 
     def _direction(self, q, J, error, damping) -> np.ndarray:
         x = self.damped_step(q, J, error, damping)
-        if self.limits is not None:  # joints at their limits stay there, if that is where they go
+        if self.limits is not None:  # joints at a limit do not move if they would go beyond it
             for _ in range(2):
                 J = J * ~self.limits.blocked(q, x)[:, None]
                 x = self.damped_step(q, J, error, damping)
@@ -160,7 +161,7 @@ class Search:
         self.best[better], self.remaining[better] = self.q[better], _largest(self.error[better])
 
     def _push(self, stuck: np.ndarray) -> None:
-        """Leave a configuration from which no small motion leads to a smaller error."""
+        """Move by a random motion, where no small step leads to a smaller error."""
         if stuck.size == 0:
             return
         x = self.rng.standard_normal((stuck.size, self.cs.model.nv)) * self.movable
@@ -176,11 +177,11 @@ def _largest(error: np.ndarray) -> np.ndarray:
 
 
 class _Limits:
-    """The limits of coordinates, and the degrees of freedom that move these."""
+    """The limits of coordinates, and the degrees of freedom that move them."""
 
     def __init__(self, model: Model):
         self.lower, self.upper = model.lower, model.upper
-        # What a planar or free joint moves by is no coordinate: these are only kept within limits.
+        # Velocities of planar and free joints are not rates of coordinates: these are only clipped.
         joints = [joint for joint in model.joints if moves_by_velocities(joint.type)]
         self.q = np.array([k for j in joints for k in range(j.q.start, j.q.stop)], int)
         self.v = np.array([k for j in joints for k in range(j.v.start, j.v.stop)], int)

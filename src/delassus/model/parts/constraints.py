@@ -153,8 +153,8 @@ class Implicit(Constraint):
     """phi(x) = 0, x the coordinates of the named joints, one joint after the other.
 
     phi is a plain Python function of an array, of operators and functions of NumPy. It is called
-    once, with symbols (see `compile.programs.record`), and each entry of its result is a row.
-    Velocities of the joints must be derivatives of their coordinates, which those of free,
+    once, with symbols (see `compile.recorded.programs.record`), and each entry of its result is a
+    row. Velocities of the joints must be derivatives of their coordinates, which those of free,
     spherical and planar joints are not.
     """
 
