@@ -331,3 +331,31 @@ def test_a_state_that_is_no_number_spoils_all_its_rows_and_no_other_state():
         if not isinstance(c, dl.Gear | dl.Coupling):  # whose J is made of constants
             assert np.isnan(drift[5, rows]).all()
             assert np.isnan(jacobian[5, rows]).any(axis=1).all()
+
+
+@pytest.mark.uncompiled
+@pytest.mark.parametrize("pitch", [0.5, -0.02])
+def test_a_screw_that_fits_has_no_error_after_any_number_of_turns(pitch):
+    builder = dl.ModelBuilder("screw")
+    builder.add_body("nut", "world", dl.Helical([0, 0, 1], pitch), mass=1.0, inertia=np.eye(3))
+    model = builder.build()
+    cs = dl.Constraints(model, [dl.Closure(dl.Helical([0, 0, 1], pitch), "nut", "world")])
+    for angle in (0.0, 3.0, 3.2, -4.0, 6.3, 20.0, -100.0):
+        assert np.abs(cs.position_error([angle])).max() < 1e-12
+        assert np.array_equal(dl.close_loops(model, [angle], cs), [angle])
+
+
+@pytest.mark.uncompiled
+def test_the_error_of_a_screw_is_counted_from_the_nearest_turn():
+    pitch, builder = 0.3, dl.ModelBuilder("screw")
+    builder.add_body("slide", "world", dl.Prismatic([0, 0, 1]), mass=1.0)
+    builder.add_body("nut", "slide", dl.Revolute([0, 0, 1]), mass=1.0, inertia=np.eye(3))
+    model = builder.build()
+    cs = dl.Constraints(model, [dl.Closure(dl.Helical([0, 0, 1], pitch), "nut", "world")])
+    for turns in (-3, 0, 5):
+        angle = 2.0 * np.pi * turns + 0.4
+        for missed in (-0.7, 0.1, 0.9):  # within half a turn's advance, 0.94
+            error = cs.position_error([pitch * angle + missed, angle])
+            assert np.abs(error).max() == pytest.approx(abs(missed), abs=1e-12)
+            closed = dl.close_loops(model, [pitch * angle + missed, angle], cs, fixed=["nut_joint"])
+            assert closed[0] == pytest.approx(pitch * angle, abs=1e-9)

@@ -7,7 +7,7 @@ links with zero joint acceleration, from records that start with the slots of MO
 
 from __future__ import annotations
 
-from ...compile import atan2, function, sqrt
+from ...compile import atan2, function, sincos, sqrt
 from ...compile.recorded.programs import implicit_registers, run_program
 from ...dynamics.steps.points import frame_position, frame_rotation, motion_at, point_motion
 from ...spatial.groups import quaternion_log
@@ -170,13 +170,21 @@ def measure_relative(piece, links, at, other_at, R, p, p_there, error, rows):
     else:
         for k in range(piece.count):
             f, n = get3(piece.basis, 6 * k), get3(piece.basis, 6 * k + 3)
-            put_measures(
-                rows,
-                piece.row + k,
-                dot(f, move) + dot(n, turn),
-                dot(f, a) + dot(n, alpha),
-                dot(f, error[0]) + dot(n, error[1]),
-            )
+            velocity, drift = dot(f, move) + dot(n, turn), dot(f, a) + dot(n, alpha)
+            missed = dot(f, error[0]) + dot(n, error[1])
+            if k == piece.screw:
+                missed = nearest_turn(missed, piece.pitch)
+            put_measures(rows, piece.row + k, velocity, drift, missed)
+
+
+@function
+def nearest_turn(missed, pitch):
+    """The error of a screw whose turns are counted by its advance: at most half a turn's worth.
+
+    Poses tell an angle up to whole turns only. Those that fit the advance best are taken.
+    """
+    s, c = sincos(missed / pitch)
+    return pitch * atan2(s, c)
 
 
 @function

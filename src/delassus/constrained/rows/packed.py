@@ -40,9 +40,11 @@ def piece_type(real: np.dtype) -> np.dtype:
             ("to_end", INDEX),  # how many instructions its function has in all
             ("registers", INDEX),  # number of its first register
             ("register_count", INDEX),
+            ("screw", INDEX),  # row whose error is counted modulo a turn of a screw, or -1
             ("basis", real, (36,)),  # six numbers for each row: linear, then angular
             ("axis", real, (3,)),
             ("other_axis", real, (3,)),
+            ("pitch", real),  # of the screw, in metres a radian
             ("rest", real),  # the length, cosine or sum that the row prescribes
         ],
         align=True,
@@ -187,7 +189,7 @@ def find_paths(model: Model, declared: list[list[Piece]], real: np.dtype) -> Pat
 
 def _fill(record, part: Piece) -> None:
     """Fill the fields of a piece's record that do not depend on the model."""
-    for name in ("kind", "count", "measure", "axis", "other_axis", "rest"):
+    for name in ("kind", "count", "measure", "screw", "axis", "other_axis", "pitch", "rest"):
         record[name] = getattr(part, name)
     record["pushes"] = 0 if part.kind == PERPENDICULAR else part.count
     if part.basis is not None:

@@ -73,6 +73,8 @@ class Piece(NamedTuple):
     axis: tuple[float, float, float] = (0.0, 0.0, 0.0)  # in the axes of `frame`
     other_axis: tuple[float, float, float] = (0.0, 0.0, 0.0)  # in the axes of `other`
     rest: float = 0.0  # the length, cosine or sum that the row prescribes
+    screw: int = -1  # row of a Helical closure that couples advance and turn, if there is one
+    pitch: float = 0.0  # its advance in metres a radian
     terms: tuple[tuple[str, float], ...] = ()  # names of joints, and coefficients
     program: Recorded | None = None
 
@@ -129,7 +131,10 @@ def closure_pieces(joint: JointType, frame: str, other: str) -> list[Piece]:
         case _:
             raise ModelError(f"a closure by {type(joint).__name__} cannot be solved")
     basis = np.concatenate(basis)
-    return [Piece(RELATIVE, len(basis), frame, other, basis, measure, axis=tuple(z))]
+    piece = Piece(RELATIVE, len(basis), frame, other, basis, measure, axis=tuple(z))
+    if isinstance(joint, Helical) and joint.pitch != 0.0:
+        piece = piece._replace(screw=len(across), pitch=joint.pitch)
+    return [piece]
 
 
 def implicit_piece(model: Model, function, joints: tuple[str, ...]) -> Piece:
