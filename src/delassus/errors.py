@@ -48,5 +48,9 @@ class ConvergenceError(DelassusError, RuntimeError):
         self.q, self.error = q, error
 
 
+class ImmutableError(DelassusError, AttributeError):
+    """An attribute of something that does not change was to be changed."""
+
+
 class ActuationError(DelassusError, ValueError):
     """A motion asks for forces that neither actuators nor constraints can give."""

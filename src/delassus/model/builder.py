@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ModelError, UnknownNameError
+from ..errors import DataTypeError, ModelError, UnknownNameError
 from ..spatial.inertia import Inertia
 from ..spatial.transform import Transform
-from .model import Model
+from .model import Model, checked_gravity
 from .parts.constraints import Constraint, Coupling, Gear, Implicit
 from .parts.elements import VELOCITY_DATA, WORLD, Body, Frame, Joint, JointData, Shape
 from .parts.joints import Fixed, JointType, Revolute, moves_by_velocities
@@ -45,10 +45,10 @@ class ModelBuilder:
     """
 
     def __init__(self, name: str = "model", gravity: ArrayLike = STANDARD_GRAVITY):
-        self.name = str(name)
-        self.gravity = _numbers("gravity", gravity)
-        if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
-            raise ModelError(f"gravity is 3 finite numbers, got {gravity!r}")
+        if not isinstance(name, str):
+            raise DataTypeError(f"a model is named by a string, got {name!r}")
+        self.name = name
+        self.gravity = checked_gravity(gravity)
         self._drafts: list[_Draft] = []
         self._joint_names: set[str] = set()
         # Every body, fixed ones too: the moving body it belongs to and its placement there.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import UnknownNameError
+from ..errors import DataTypeError, ImmutableError, ModelError, UnknownNameError
+from ..spatial.constant import constant
 from ..spatial.transform import Transform
 from . import configuration, configuration_derivatives, packed, saving, show
 from .configuration_derivatives import DifferenceDerivatives, IntegrateDerivatives
@@ -37,7 +38,7 @@ class Model(Mechanism):
         self.frames = tuple(frames)
         self.constraints = tuple(constraints)
         self.shapes = tuple(shapes)
-        self.gravity = _constant(gravity)
+        self.gravity = constant(gravity)
         self.joints = tuple(b.joint for b in self.bodies)
         self.nq = sum(j.nq for j in self.joints)
         self.nv = sum(j.nv for j in self.joints)
@@ -47,6 +48,37 @@ class Model(Mechanism):
         for attribute in ("lower", "upper", "velocity_limit", "effort_limit"):
             setattr(self, attribute, self._gather(attribute))
         self.dimensions = packed.dimensions(self)
+        self._is_made = True
+
+    def __setattr__(self, name: str, value) -> None:
+        if "_is_made" in self.__dict__:
+            raise ImmutableError(
+                f"a model does not change, so {name!r} cannot be set; "
+                "model.replace(gravity=...) makes a copy that differs"
+            )
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise ImmutableError(f"a model does not change, so {name!r} cannot be deleted")
+
+    def replace(self, **changes) -> Model:
+        """A copy with another `name`, `gravity`, `frames`, `constraints` or `shapes`.
+
+        For other bodies and joints see `ModelBuilder`, `attach` and `reduce`.
+        """
+        parts = ("name", "bodies", "frames", "constraints", "shapes", "gravity")
+        known = [name for name in parts if name != "bodies"]
+        for name in changes:
+            if name not in known:
+                raise UnknownNameError(
+                    f"replace changes {', '.join(map(repr, known))}, not {name!r}"
+                    + closest(name, known)
+                )
+        if "gravity" in changes:
+            changes["gravity"] = checked_gravity(changes["gravity"])
+        for name, kind in (("frames", Frame), ("constraints", Constraint), ("shapes", Shape)):
+            changes[name] = _all_of(kind, name, changes.get(name, getattr(self, name)))
+        return Model(**{name: changes.get(name, getattr(self, name)) for name in parts})
 
     # --- names ------------------------------------------------------------------------------------
 
@@ -72,7 +104,7 @@ class Model(Mechanism):
 
     def joint(self, name: str) -> Joint:
         """The joint of a name; `.q` and `.v` are its slices of q and v."""
-        if name not in self._joint:
+        if not isinstance(name, str) or name not in self._joint:
             raise UnknownNameError(
                 f"model {self.name!r} has no joint {name!r}{closest(name, self._joint)}"
             )
@@ -84,7 +116,7 @@ class Model(Mechanism):
 
     def body_index(self, name: str) -> int:
         """Where a body stands among `bodies`, and so among external forces."""
-        if name not in self._body:
+        if not isinstance(name, str) or name not in self._body:
             raise UnknownNameError(
                 f"model {self.name!r} has no moving body {name!r}{closest(name, self._body)}"
             )
@@ -169,13 +201,29 @@ class Model(Mechanism):
 
     def _gather(self, attribute: str) -> np.ndarray:
         parts = [getattr(j.data, attribute) for j in self.joints]
-        return _constant(np.concatenate(parts) if parts else np.zeros(0))
+        return constant(np.concatenate(parts) if parts else np.zeros(0))
 
 
-def _constant(array: np.ndarray) -> np.ndarray:
-    array = np.array(array, float)
-    array.setflags(write=False)
+def checked_gravity(gravity: ArrayLike) -> np.ndarray:
+    """Three finite numbers."""
+    try:
+        array = np.array(gravity, float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != (3,) or not np.isfinite(array).all():
+        raise ModelError(f"gravity is 3 finite numbers, got {gravity!r}")
     return array
+
+
+def _all_of(kind: type, name: str, given) -> tuple:
+    """Elements of a model, if they are of their kind."""
+    if isinstance(given, kind) or not isinstance(given, Iterable):
+        raise DataTypeError(f"{name} are given as a list, got {given!r}")
+    found = tuple(given)
+    for x in found:
+        if not isinstance(x, kind):
+            raise DataTypeError(f"{name} are a list of {kind.__name__}, but it holds {x!r}")
+    return found
 
 
 _WORLD_FRAME = Frame(WORLD, -1, Transform())

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ModelError
+from .constant import make_constant
 from .transform import Transform
 
 # Rounding in files may break the triangle inequality of moments by this much of the trace.
@@ -21,6 +22,9 @@ class Inertia:
     mass: float = 0.0
     center: np.ndarray = field(default_factory=lambda: np.zeros(3))
     matrix: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+
+    def __post_init__(self):
+        make_constant(self, "center", "matrix")
 
     @staticmethod
     def of(mass: float = 0.0, center: ArrayLike = (0, 0, 0), matrix: ArrayLike | None = None):

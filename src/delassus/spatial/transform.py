@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ModelError
+from .constant import make_constant
 
 _ORTHOGONALITY = 1e-6
 
@@ -18,6 +19,9 @@ class Transform:
 
     rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
     translation: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+    def __post_init__(self):
+        make_constant(self, "rotation", "translation")
 
     def __matmul__(self, other: Transform) -> Transform:
         return Transform(
@@ -101,6 +105,9 @@ def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
 def rotation_from_quaternion(x: float, y: float, z: float, w: float) -> np.ndarray:
     """Rotation of a quaternion that need not be of unit length."""
     q = np.array([x, y, z, w], float)
+    largest = np.abs(q).max()
+    if largest > 1e100:  # whose square is no number
+        q = q / largest
     x, y, z, w = q / np.linalg.norm(q)
     return np.array(
         [

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
+from ...spatial.constant import make_constant
 from ...spatial.inertia import Inertia
 from ...spatial.transform import Transform
 from .joints import JointType
@@ -26,6 +27,9 @@ class JointData:
     armature: np.ndarray
     stiffness: np.ndarray
     rest: np.ndarray  # the configuration at which the springs are relaxed, nq entries
+
+    def __post_init__(self):
+        make_constant(self, *(f.name for f in fields(self)))
 
 
 # Joint data of nv entries and their defaults; limits of q and the rest have nq entries.
