@@ -106,10 +106,11 @@ class Constraints(Tabulated):
         return self._evaluate(q, None, threads)[3]
 
     def rank(self, q: ArrayLike, tolerance: float = 1e-8) -> int | np.ndarray:
-        """The number of rows that are independent at a state."""
+        """The number of rows that are independent at a state; 0 where that has NaN."""
         J = self.jacobian(q)
         if J.shape[-2] == 0:
             return np.zeros(J.shape[:-2], int)[()]
+        J = np.where(np.isfinite(J).all(axis=(-2, -1), keepdims=True), J, 0.0)
         singular = np.linalg.svd(J, compute_uv=False)
         return np.sum(singular > tolerance * singular.max(axis=-1, keepdims=True), axis=-1)[()]
 
@@ -127,6 +128,8 @@ class Constraints(Tabulated):
 def _declared(constraints) -> tuple[Constraint, ...]:
     if isinstance(constraints, Constraint):
         raise DataTypeError("constraints are given as a list, even one alone")
+    if not isinstance(constraints, Iterable):
+        raise DataTypeError(f"constraints are given as a list, got {constraints!r}")
     result = tuple(constraints)
     for c in result:
         if not isinstance(c, Constraint):

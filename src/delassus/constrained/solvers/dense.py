@@ -13,10 +13,8 @@ from ...dynamics.arguments import deliver
 from ...dynamics.crba import mass_matrix
 from ...dynamics.rnea import inverse_dynamics
 from ...errors import DataTypeError
+from ..factor.least_squares import cholesky, singular_values, times, transposed
 from ..rows.request import INFO, REQUEST, target_acceleration
-
-# Singular values below this part of the largest count as zero.
-TRUNCATION = 1e-8
 
 
 def dense(cs, inputs: tuple, out, threads, limits) -> tuple[np.ndarray, ...]:
@@ -24,42 +22,40 @@ def dense(cs, inputs: tuple, out, threads, limits) -> tuple[np.ndarray, ...]:
     q, v, tau, requests, _, *external_forces = inputs
     if any(map(is_symbolic, (q, v, tau))):
         raise DataTypeError("method 'dense' takes no symbols")
+    is_single = all(getattr(x, "dtype", None) == np.float32 for x in (q, v, tau))
     q, v, tau = (np.asarray(x, float) for x in (q, v, tau))
     target = target_acceleration(cs, q, v, requests[..., REQUEST.desired])
     a, multipliers, r = solve(cs, q, v, tau, *external_forces or (None,), target)
-    gradient = np.einsum("...ij,...i->...j", cs.jacobian(q), r)
+    gradient = times(transposed(cs.jacobian(q)), r)
     info = np.empty((*r.shape[:-1], INFO.size))
     info[..., INFO.residual] = np.linalg.norm(r, axis=-1)
     info[..., INFO.gradient] = np.linalg.norm(gradient, axis=-1)
     info[..., INFO.start] = np.inf  # any finite answer counts as converged
     info[..., INFO.iterations] = 1.0
-    return deliver((a, multipliers, info), out)
+    found = (a, multipliers, info)
+    if is_single:
+        found = tuple(x.astype(np.float32) for x in found)
+    return deliver(found, out)
 
 
 def solve(constraints, q, v, tau, external_forces, target):
-    """Accelerations, multipliers and residuals, for one batch.
+    """Accelerations, multipliers and residuals, for one batch. A NaN stays in its state.
 
-    `target` are the accelerations a* that rows are asked for.
+    `target` are the accelerations a* that rows are asked for. With A = U S V^T,
+
+        x = V S^+ U^T (a* - gamma - A y)        multipliers = U S^+ V^T x
+
+    so that the condition of A is not squared.
     """
     model = constraints.model
     M, J = mass_matrix(model, q), constraints.jacobian(q)
     b = inverse_dynamics(model, q, v, np.zeros_like(v), external_forces)
     target = target - constraints.drift(q, v)
-    L = np.linalg.cholesky(M)
-    A = np.linalg.solve(L, J.swapaxes(-1, -2)).swapaxes(-1, -2)
+    L = cholesky(M)
+    A = transposed(np.linalg.solve(L, transposed(J)))
     y = np.linalg.solve(L, (tau - b)[..., None])[..., 0]
-    r = np.einsum("...ij,...j->...i", A, y) - target
-    multipliers = _shortest(A, r)
-    x = y + np.einsum("...ji,...j->...i", A, multipliers)
-    a = np.linalg.solve(L.swapaxes(-1, -2), x[..., None])[..., 0]
-    return a, multipliers, np.einsum("...ij,...j->...i", J, a) - target
-
-
-def _shortest(A: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """The shortest x that minimises |A A^T x + r|."""
-    if A.shape[-2] == 0:
-        return np.zeros_like(r)
-    U, s, _ = np.linalg.svd(A, full_matrices=False)
-    kept = s > TRUNCATION * s.max(axis=-1, keepdims=True)
-    inverse = np.where(kept, 1.0 / np.where(kept, s, 1.0) ** 2, 0.0)
-    return -np.einsum("...ik,...k,...jk,...j->...i", U, inverse, U, r)
+    U, S_inverse, V_transposed = singular_values(A)
+    x = S_inverse * times(transposed(U), target - times(A, y))
+    multipliers = times(U, S_inverse * x)
+    a = np.linalg.solve(transposed(L), (y + times(transposed(V_transposed), x))[..., None])[..., 0]
+    return a, multipliers, times(J, a) - target

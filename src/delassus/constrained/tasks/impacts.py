@@ -16,9 +16,9 @@ from ...dynamics.crba import mass_matrix
 from ...dynamics.energy import kinetic_energy
 from ...errors import SettingError
 from ...model.model import Model
+from ..factor.least_squares import cholesky, pseudo_inverse, times, transposed
 from ..rows.checks import check_constraints, not_negative
 from ..rows.constraints import Constraints
-from .least_squares import cholesky, pseudo_inverse, times, transposed
 
 
 class Impact(NamedTuple):

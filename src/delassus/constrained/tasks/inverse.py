@@ -20,9 +20,10 @@ from ...dynamics.rnea import inverse_dynamics
 from ...errors import ActuationError
 from ...model.model import Model
 from ...model.parts.joints import Free
+from ...model.parts.names import names_of
+from ..factor.least_squares import pseudo_inverse, times, transposed
 from ..rows.checks import check_constraints, not_negative
 from ..rows.constraints import Constraints
-from .least_squares import pseudo_inverse, times, transposed
 
 
 class ConstrainedTorques(NamedTuple):
@@ -77,8 +78,7 @@ def _driven(model: Model, actuated: Iterable[str] | None) -> np.ndarray:
     if actuated is None:
         joints = [joint for joint in model.joints if not isinstance(joint.type, Free)]
     else:
-        names = (actuated,) if isinstance(actuated, str) else actuated
-        joints = [model.joint(name) for name in dict.fromkeys(names)]
+        joints = [model.joint(name) for name in names_of("actuated joints", actuated)]
     return np.array([k for j in joints for k in range(j.v.start, j.v.stop)], int)
 
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from ...errors import ConvergenceError
 from ...model.model import Model
 from ...model.parts.joints import moves_by_velocities
+from ...model.parts.names import names_of
 from ..rows.checks import check_constraints, not_negative, positive_integer
 from ..rows.constraints import Constraints
 
@@ -58,7 +59,7 @@ def close_loops(
 def _movable(model: Model, fixed: Iterable[str]) -> np.ndarray:
     """Which degrees of freedom may move."""
     result = np.ones(model.nv, bool)
-    for name in (fixed,) if isinstance(fixed, str) else fixed:
+    for name in names_of("fixed joints", fixed):
         result[model.joint(name).v] = False
     return result
 

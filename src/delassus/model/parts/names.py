@@ -1,9 +1,24 @@
-"""Help with names that do not exist."""
+"""Names that are given, and help with those that do not exist."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+
+from ...errors import DataTypeError
+
+
+def names_of(what: str, given) -> tuple[str, ...]:
+    """Names as a tuple: of several, or of one that is given alone."""
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, Iterable):
+        raise DataTypeError(f"{what} are named by strings, got {given!r}")
+    found = tuple(given)
+    for name in found:
+        if not isinstance(name, str):
+            raise DataTypeError(f"{what} are named by strings, got {name!r}")
+    return tuple(dict.fromkeys(found))
 
 
 def closest(name: object, known: Iterable[str]) -> str:

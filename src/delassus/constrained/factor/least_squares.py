@@ -15,6 +15,15 @@ def pseudo_inverse(A: np.ndarray) -> np.ndarray:
     return np.where(good.swapaxes(-1, -2), inverse, np.nan)
 
 
+def singular_values(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """U, S^+ and V^T with A^+ = V S^+ U^T, where S^+ is zero for truncated singular values."""
+    good = _finite(A)
+    U, s, V_transposed = np.linalg.svd(np.where(good, A, 0.0), full_matrices=False)
+    kept = s > TRUNCATION * s.max(axis=-1, keepdims=True, initial=0.0)
+    inverse = np.where(kept, 1.0 / np.where(kept, s, 1.0), 0.0)
+    return U, np.where(good[..., 0], inverse, np.nan), V_transposed
+
+
 def cholesky(M: np.ndarray) -> np.ndarray:
     """L with M = L L^T"""
     good = _finite(M)
