@@ -126,20 +126,12 @@ def test_uncompiled_batches_and_single_states_agree():
     assert np.isnan(dl.inverse_dynamics(model, q[0] * np.nan, v[0], a[0])).all()
 
 
-def test_importing_is_quick_and_brings_no_optional_dependency():
+def test_importing_brings_no_optional_dependency():
     source = """
-import sys, time
-t = time.perf_counter()
+import sys
 import delassus
-print(time.perf_counter() - t)
-heavy = {"casadi", "mujoco", "pinocchio", "matplotlib", "numba", "lxml", "tqdm"}
+heavy = {"casadi", "mujoco", "pinocchio", "matplotlib", "numba", "lxml", "tqdm", "scipy"}
 print(sorted(heavy & set(sys.modules)))
 """
-    runs = [
-        subprocess.run([sys.executable, "-c", source], capture_output=True, text=True).stdout.split(
-            "\n"
-        )
-        for _ in range(3)
-    ]
-    assert min(float(r[0]) for r in runs) < 0.6
-    assert runs[0][1] == "[]"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr

@@ -29,7 +29,7 @@ _DOUBLE = np.dtype(np.float64)
 @cache
 def is_compiled() -> bool:
     """Whether kernels are compiled; DELASSUS_COMPILE=0 runs them as plain Python."""
-    return os.environ.get(COMPILE_VARIABLE, "1") != "0"
+    return os.environ.get(COMPILE_VARIABLE, "1").lower() not in ("0", "false", "no", "off")
 
 
 def is_single_usable() -> bool:
@@ -99,6 +99,8 @@ def _is_repeated(x: np.ndarray, dtype: np.dtype) -> bool:
 
 
 def _as_array(a: Argument, x) -> np.ndarray:
+    if isinstance(x, np.ma.MaskedArray):
+        raise DataTypeError(f"{a.name} is a masked array; give an array with all its numbers")
     try:
         array = np.asarray(x)
     except ValueError as error:
@@ -164,6 +166,9 @@ def _check_overlap(signature, arrays, outputs) -> None:
         for o in outputs:
             if np.may_share_memory(x, o) and np.shares_memory(x, o):
                 raise ShapeError(f"out overlaps the input {a.name}; inputs are never written to")
+    for (a, x), (b, y) in itertools.combinations(zip(signature.outputs, outputs, strict=True), 2):
+        if np.may_share_memory(x, y) and np.shares_memory(x, y):
+            raise ShapeError(f"out for {a.name} and for {b.name} overlap; each needs its own array")
 
 
 def _is_direct(x: np.ndarray, dtype: np.dtype) -> bool:

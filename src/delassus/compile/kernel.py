@@ -29,6 +29,11 @@ FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 _DOES_NOT_FIT = (KeyError, IndexError, TypeError, AttributeError, ValueError)
 
 
+def _take_all(model) -> bool:
+    """Arrays that do not tell what they are packed from are packed from anything."""
+    return True
+
+
 class Kernel:
     """An algorithm that can be called with a model and arrays; `kernel` declares one."""
 
@@ -83,6 +88,8 @@ class Kernel:
         if self._has_one_output and out is not None:
             out = (out,)
         serving = model.kernel_for(self)
+        if not getattr(serving.signature.model, "takes", _take_all)(model):
+            raise DataTypeError(f"expected a Model, got {type(model).__name__}")
         outputs = batch.evaluate(serving, model, inputs, out, threads, shared)
         for prepared in (model.prepared, model.prepared_batches):
             if serving in prepared:

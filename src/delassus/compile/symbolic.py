@@ -113,6 +113,8 @@ def symbolic(
     `outputs` names those to keep. The trace contains all iterations that the options allow.
     """
     casadi = _casadi()
+    if not callable(function):
+        raise DataTypeError(f"expected a function such as dl.forward_dynamics, got {function!r}")
     names, symbols = [], []
     for name in inspect.signature(function).parameters:
         if name in options or name not in _SHAPES:

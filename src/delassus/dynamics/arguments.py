@@ -60,7 +60,7 @@ def deliver(found: tuple, out) -> tuple:
 def frame_and_reference(model: Mechanism, frame: str, reference: str) -> np.ndarray:
     """A frame's index and the code of a reference, as kernels take them."""
     check_model(model)
-    if reference not in REFERENCES:
+    if not isinstance(reference, str) or reference not in REFERENCES:
         raise UnknownNameError(
             f"reference must be one of {', '.join(map(repr, REFERENCES))}, got {reference!r}"
             + closest(reference, REFERENCES)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..spatial.transform import Transform
+from .mechanism import Mechanism
 from .origins import origin_heights
 from .parts.kinds import HELICAL, PLANAR, REVOLUTE, SPHERICAL
 
@@ -116,6 +117,11 @@ class ModelArrays(NamedTuple):
         """The element type of each array."""
         own = (link_type(real), solid_type(real), frame_type(real), ANGLE)
         return (*own, *[INDEX] * 3, *[real] * 6)
+
+    @classmethod
+    def takes(cls, model) -> bool:
+        """Whether these arrays can be packed from an object."""
+        return isinstance(model, Mechanism)
 
     @classmethod
     def pack(cls, model, real: np.dtype) -> ModelArrays:

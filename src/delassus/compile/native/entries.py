@@ -21,6 +21,7 @@ start..stop-1 in blocks of W lanes, without the GIL:
 from __future__ import annotations
 
 from functools import partial
+from itertools import combinations
 
 from ..language.signature import Signature
 from . import cache
@@ -125,6 +126,7 @@ def _check_lines(signature: Signature, lead: tuple[str, ...], indent: str = "   
         for given in signature.inputs
         for result in signature.outputs
     ]
+    checks += [f"overlaps({a.name}, {b.name})" for a, b in combinations(signature.outputs, 2)]
     if lead:  # copying matrices in whole cache lines needs aligned numbers
         checks += [f"address_of({a.name}) % ITEM_SIZE != 0" for a in signature.staged]
     return "".join(f"{indent}if {wrong}:\n{indent}    return 1\n" for wrong in checks)

@@ -24,7 +24,7 @@ def check_constraints(model: Model, constraints) -> Constraints:
 
 def check_method(method: str, methods) -> str:
     """The name of a method, if it is one of `methods` or AUTO; else an error."""
-    if method != AUTO and method not in methods:
+    if not isinstance(method, str) or (method != AUTO and method not in methods):
         raise UnknownNameError(
             f"method must be 'auto' or one of {', '.join(map(repr, methods))}, "
             f"got {method!r}{closest(method, methods)}"

@@ -67,6 +67,8 @@ def read(
 
 
 def _content(path: Path) -> bytes:
+    if path.exists() and not path.is_file():
+        raise FileFormatError(f"{path}: cannot be read: not a regular file")
     try:
         with open(path, "rb") as file:
             content = file.read(_LARGEST + 1)

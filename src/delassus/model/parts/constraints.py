@@ -77,6 +77,9 @@ class Closure(Constraint):
             raise ModelError("a closure by a free joint constrains nothing")
         if isinstance(self.joint_type, Fixed):
             raise ModelError("a closure by a fixed joint is a Weld")
+        for name in (self.frame, self.other):
+            if not isinstance(name, str):
+                raise ModelError(f"a closure names frames by strings, got {name!r}")
         if self.frame == self.other:
             raise ModelError(f"a closure between frame {self.frame!r} and itself says nothing")
 
@@ -95,6 +98,9 @@ class Gear(Constraint):
     offset: float = 0.0
 
     def __post_init__(self):
+        for name in (self.joint, self.other):
+            if not isinstance(name, str):
+                raise ModelError(f"a gear names joints by strings, got {name!r}")
         if self.joint == self.other:
             raise ModelError(f"a gear between joint {self.joint!r} and itself")
         _finite("gear", ratio=self.ratio, offset=self.offset)
@@ -112,8 +118,15 @@ class Coupling(Constraint):
     offset: float = 0.0
 
     def __post_init__(self):
+        if not isinstance(self.coefficients, Mapping):
+            raise ModelError(
+                f"a coupling maps names of joints to coefficients, got {self.coefficients!r}"
+            )
         if not self.coefficients:
             raise ModelError("a coupling names no joint")
+        for name in self.coefficients:
+            if not isinstance(name, str):
+                raise ModelError(f"a coupling names joints by strings, got {name!r}")
         _finite("coupling", offset=self.offset)
         for name, x in self.coefficients.items():
             _check_finite(f"the coefficient of {name!r} in a coupling", x)
@@ -140,6 +153,9 @@ class Distance(Constraint):
             raise ModelError(
                 f"a distance must be positive, got {self.length} (use Connect for zero)"
             )
+        for name in (self.frame, self.other):
+            if not isinstance(name, str):
+                raise ModelError(f"a distance names frames by strings, got {name!r}")
         if self.frame == self.other:
             raise ModelError(f"a distance between frame {self.frame!r} and itself")
 

@@ -92,6 +92,9 @@ def _unit(axis: Sequence[float]) -> tuple[float, float, float]:
         a = np.zeros(0)
     if a.shape != (3,) or not np.isfinite(a).all():
         raise ModelError(f"a joint's axis is 3 finite numbers, got {axis!r}")
+    largest = np.abs(a).max()
+    if largest > 1e100:  # whose square is no number
+        a = a / largest
     norm = np.linalg.norm(a)
     if norm < 1e-9:
         raise ModelError(f"a joint's axis must not be zero, got {axis!r}")
