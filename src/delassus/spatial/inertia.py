@@ -67,7 +67,7 @@ class Inertia:
         return bool(moments[2] <= moments[0] + moments[1] + _TRIANGLE_TOLERANCE * moments.sum())
 
     def moved(self, placement: Transform) -> Inertia:
-        """The same body seen from a frame in which it sits at `placement`."""
+        """The inertia of the body in a frame in which its own sits at `placement`."""
         R = placement.rotation
         return Inertia(self.mass, R @ self.center + placement.translation, R @ self.matrix @ R.T)
 

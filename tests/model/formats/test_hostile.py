@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
@@ -187,8 +186,6 @@ def sdf_chain(count: int) -> str:
 
 
 @pytest.mark.parametrize("text", [chain(5000), sdf_chain(2000)])
-def test_long_chains_load_in_seconds(read, text):
-    start = time.perf_counter()
-    model = read(text)
-    assert model.nv in (5000, 2000)
-    assert time.perf_counter() - start < 20.0
+def test_long_chains_load(read, text):
+    """Readers do not recurse from link to link."""
+    assert read(text).nv in (5000, 2000)
