@@ -35,12 +35,12 @@ def start(constraints, near, seed=0):
     return q, consistent(constraints, q, push)
 
 
-def simulate(constraints, q, v, step, seconds, method):
+def simulate(constraints, q, v, step, seconds, method, limit):
     """Runge and Kutta's fourth-order steps; the last state, and the largest error on the way."""
     model, tau, largest = constraints.model, np.zeros(constraints.model.nv), 0.0
 
     def acceleration(q, v):
-        options = {"method": method, "damping": 1e-5, "tolerance": 1e-10}
+        options = {"method": method, "damping": 1e-5, "max_iterations": limit}
         return dl.constrained_dynamics(model, q, v, tau, constraints, **options).acceleration
 
     for n in range(round(seconds / step)):
@@ -58,10 +58,10 @@ def simulate(constraints, q, v, step, seconds, method):
     return q, v, largest
 
 
-def keeps_energy(constraints, near, step, method):
+def keeps_energy(constraints, near, step, method, limit=20):
     q, v = start(constraints, near)
     before, scale = energy(constraints.model, q, v), dl.kinetic_energy(constraints.model, q, v)
-    q, v, error = simulate(constraints, q, v, step, SECONDS, method)
+    q, v, error = simulate(constraints, q, v, step, SECONDS, method, limit)
     assert abs(energy(constraints.model, q, v) - before) < 1e-6 * max(scale, abs(before))
     assert error < 1e-8
 
@@ -74,8 +74,10 @@ def test_a_passive_four_bar_keeps_its_energy_and_stays_closed(method):
 
 @pytest.mark.parametrize("method", ITERATIVE)
 def test_cassie_that_hangs_freely_keeps_its_energy_and_stays_closed(method):
+    """Its loops never quite meet across their planes: few iterations leave them soft there."""
     model = cassie(floating_base=False)
-    keeps_energy(dl.Constraints(model, stabilization=STABLE), hanging(model), 1e-3, method)
+    cs = dl.Constraints(model, stabilization=STABLE)
+    keeps_energy(cs, hanging(model), 1e-3, method, limit=3)
 
 
 # Constraints that do not depend on time, and where each is looked at.

@@ -199,6 +199,14 @@ def _run_uncompiled(kernel, model, shared, rows, dtype, n, thread_count) -> None
             kernel.function(arrays, *shared, *state, work)
 
 
+def evaluate_plainly(kernel, model, inputs: tuple) -> list[np.ndarray]:
+    """The outputs for a float64 batch by plain Python, for which nothing is compiled or loaded."""
+    n = len(inputs[0])
+    outputs = [np.empty((n, *shape)) for shape in kernel.shapes(model)[1]]
+    _run_uncompiled(kernel, model, (), [*inputs, *outputs], _DOUBLE, n, 1)
+    return outputs
+
+
 # --- compiled -------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...compile import FLOAT64
 from ...errors import ModelError
 from ...model.model import Model
 from ..factor.ltl import ltl_delassus, ltl_inverse
@@ -15,10 +14,11 @@ from ..rows.checks import (
     check_constraints,
     check_method,
     fitting,
-    positive_per_row,
+    is_single,
     state_count,
 )
 from ..rows.constraints import Constraints
+from ..rows.request import damping_rows
 from .caba_osim import caba_osim, caba_osimf, pv_osimf
 from .pv_osim import efpa, pv_osim, pv_osim_inverse, pv_osimr
 
@@ -84,15 +84,15 @@ def delassus_inverse(
 
 def damping_of(cs: Constraints, damping, q) -> np.ndarray:
     """The damping of each row, for one state or a batch as q is."""
-    if type(damping) is float and type(q) is np.ndarray and q.dtype is FLOAT64:
-        if damping not in cs.requests:
-            cs.remember(damping, np.full(cs.size, positive_per_row(cs, damping, "damping", None)))
-        one = cs.requests[damping]
-        return one if q.ndim == 1 else fitting(one, 1, q)
-    one = positive_per_row(cs, damping, "damping", state_count(q))
-    if one.ndim < 2:
-        one = np.broadcast_to(one, (cs.size,)).astype(float)
-    return fitting(one, 1, q)
+    real = np.dtype(np.float32 if is_single((q,)) else np.float64)
+    key = "damping", damping, real
+    if damping is None or type(damping) is float:
+        if key not in cs.requests:
+            cs.remember(key, damping_rows(cs, damping, None, real))
+        one = cs.requests[key]
+    else:
+        one = damping_rows(cs, damping, state_count(q), real)
+    return fitting(one, 1, real, q)
 
 
 def _name(method: str, methods: tuple[str, ...]) -> str:

@@ -28,7 +28,7 @@ class DelassusOperator:
         model: Model,
         q: ArrayLike,
         constraints: Constraints,
-        damping: float | ArrayLike = 1e-6,
+        damping: float | ArrayLike | None = None,
         *,
         threads: int | None = None,
     ):

@@ -149,7 +149,7 @@ def subtract_motions(model, x, y, work):
     """y <- y - J (M + J^T W J)^-1 J^T x, with the factor for stiffness W in `work`"""
     put_pulls(model, x, False, work)
     pass_forces(model, 0, len(model.steps), x, False, True, work)
-    move(model, True, work)
+    move(model, True, True, work)
     add_motions(model, CHANGE.alpha, y, work)
 
 

@@ -160,7 +160,7 @@ def constrained_dynamics_derivatives(
     constraints: Constraints,
     external_forces: ArrayLike | None = None,
     *,
-    damping: float | ArrayLike = 1e-6,
+    damping: float | ArrayLike | None = None,
     tolerance: float = 1e-10,
     max_iterations: int = 20,
     desired: ArrayLike | None = None,

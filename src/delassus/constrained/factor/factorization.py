@@ -22,13 +22,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...compile import clear, function, kernel, layout
+from ...compile import FLOAT64, clear, function, kernel, layout
 from ...dynamics.arguments import check_model, zero_velocity
 from ...model.model import Model
 from ...model.packed import ModelArrays
-from ..rows.checks import check_constraints, positive_per_row
+from ..rows.checks import check_constraints
 from ..rows.constraints import Constraints
 from ..rows.packed import ConstrainedArrays
+from ..rows.request import damping_rows
 from ..rows.wrenches import count_rows
 from .equations import SYSTEM, put_equations
 from .kkt import MARGIN, factorize, factorize_tree, padded_extents
@@ -257,7 +258,7 @@ def kkt_factorization(
     model: Model,
     q: ArrayLike,
     constraints: Constraints,
-    damping: float | ArrayLike = 1e-6,
+    damping: float | ArrayLike | None = None,
     *,
     threads: int | None = None,
     out: KKTFactorization | None = None,
@@ -268,8 +269,7 @@ def kkt_factorization(
     """
     cs = check_constraints(model, constraints)
     count = np.shape(q)[0] if np.ndim(q) > 1 else None
-    one = positive_per_row(cs, damping, "damping", None)
-    one = np.broadcast_to(one, (cs.size,)).astype(float)
+    one = damping_rows(cs, damping, None, FLOAT64)
     rows = one if count is None else np.broadcast_to(one, (count, cs.size))
     given = None if out is None else (out.U, out.D)
     U, D = factor_kkt(cs, (q, zero_velocity(model, q), rows), given, threads)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-# Singular values below this part of the largest count as zero.
-TRUNCATION = 1e-8
+# Singular values below this part of the largest count as zero: rows are redundant. Axes in files
+# are rounded to as many digits.
+TRUNCATION = 2e-8
 
 
 def pseudo_inverse(A: np.ndarray) -> np.ndarray:
@@ -15,13 +16,23 @@ def pseudo_inverse(A: np.ndarray) -> np.ndarray:
     return np.where(good.swapaxes(-1, -2), inverse, np.nan)
 
 
-def singular_values(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """U, S^+ and V^T with A^+ = V S^+ U^T, where S^+ is zero for truncated singular values."""
+def least_squares(A: np.ndarray, scales: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """U, S and B with the shortest x that minimises |A x - b| being B S^-1 U^T b.
+
+    B has orthonormal columns. Which singular values count as zero is decided with rows of A divided
+    by their `scales`, so that it does not depend on their units: then B spans all x that rows see.
+    S is infinite for directions that are left out.
+    """
     good = _finite(A)
-    U, s, V_transposed = np.linalg.svd(np.where(good, A, 0.0), full_matrices=False)
+    A = np.where(good, A, 0.0)
+    _, s, V_transposed = np.linalg.svd(A / scales[..., None], full_matrices=False)
     kept = s > TRUNCATION * s.max(axis=-1, keepdims=True, initial=0.0)
-    inverse = np.where(kept, 1.0 / np.where(kept, s, 1.0), 0.0)
-    return U, np.where(good[..., 0], inverse, np.nan), V_transposed
+    V = transposed(V_transposed) * kept[..., None, :]
+    U, S, W = np.linalg.svd(A @ V, full_matrices=False)
+    # As many singular values as directions are kept are not zero, and come first.
+    seen = np.arange(S.shape[-1]) < kept.sum(axis=-1, keepdims=True)
+    S = np.where(seen & (S > 0.0), S, np.inf)
+    return U, np.where(good[..., 0], S, np.nan), V @ transposed(W)
 
 
 def cholesky(M: np.ndarray) -> np.ndarray:

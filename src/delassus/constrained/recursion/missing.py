@@ -11,19 +11,31 @@ from ...compile import function, layout, slots, sqrt
 from ...dynamics.aba import DOF, FORCE, LINK
 from ...dynamics.steps.articulated import INERTIA, inertia_times
 from ...dynamics.steps.bodies import composite_times
-from ...dynamics.steps.subspaces import along
-from ...spatial.vectors import add, add_cross, get3, get6, get9, put3, put6, put9
+from ...spatial.vectors import (
+    add,
+    add_cross,
+    dot,
+    get3,
+    get6,
+    get9,
+    less_dot,
+    put3,
+    put6,
+    put9,
+)
+from ..rows.request import relative
 from ..rows.wrenches import count_rows
 from .plan import NONE
-from .springs import add_pull
-from .sweeps import CHANGE, TOTAL
+from .sweeps import push_free_bodies, put_pull, start_early_loads
 
 # The inertia before any spring of links that carry some without ends. The others have their own,
 # which stays where it is.
 CARRIED_INERTIA = slots(H=9, A=6, M=6)
 CARRIED = layout(carried=("carriers", CARRIED_INERTIA))
-# The forces of links that their bias motions take.
-BIASES = layout(biases=("supports", FORCE))
+# The squares of all moments, and of all forces, that meet at a link.
+SQUARES = slots(n=1, f=1)
+# The forces of links that their bias motions take, and SQUARES.
+BIASES = layout(biases=("supports", FORCE), squares=("n_links", SQUARES))
 
 
 @function
@@ -36,35 +48,6 @@ def keep_carried(model, work):
             put9(work.carried, own + CARRIED_INERTIA.H, get9(work.links, at + INERTIA.H))
             put6(work.carried, own + CARRIED_INERTIA.A, get6(work.links, at + INERTIA.A))
             put6(work.carried, own + CARRIED_INERTIA.M, get6(work.links, at + INERTIA.M))
-
-
-@function
-def put_needed_forces(model, work):
-    """Add the forces that changes of links' motions take to the links' own.
-
-    A link counts with all that it carries and no constraint pulls at.
-    """
-    links, forces = work.links, work.forces
-    linear, before = get3(links, CHANGE.a), 0
-    for t in range(len(model.supports) - 1, -1, -1):
-        turn = model.supports[t]
-        link, at, force = model.links[turn.link], turn.link * LINK.size, turn.link * FORCE.size
-        p, alpha = get3(links, at + LINK.p), get3(links, at + CHANGE.alpha)
-        # The acceleration of the link's origin: known, if it is that of the one before.
-        if link.parent != before or not link.shares_origin:
-            linear = add_cross(get3(links, at + CHANGE.a), alpha, p)
-        before = turn.link
-        if turn.carrier == NONE:
-            inertia, h = get6(links, at + LINK.own_inertia), get3(links, at + LINK.own_h)
-            n, f = composite_times(inertia, h, link.mass, alpha, linear)
-        else:
-            own = turn.carrier * CARRIED_INERTIA.size
-            A = get6(work.carried, own + CARRIED_INERTIA.A)
-            H = get9(work.carried, own + CARRIED_INERTIA.H)
-            M = get6(work.carried, own + CARRIED_INERTIA.M)
-            n, f = inertia_times(A, H, M, alpha, linear)
-        put3(forces, force + FORCE.n, add_cross(add(n, get3(forces, force + FORCE.n)), p, f))
-        put3(forces, force + FORCE.f, add(f, get3(forces, force + FORCE.f)))
 
 
 @function
@@ -82,37 +65,84 @@ def keep_biases(model, work):
 
 
 @function
-def put_missing_forces(model, work):
-    """Own forces of links for the accelerations found: what these take, less the pull of rows."""
-    links, dual = work.links, work.dual
-    for t in range(len(model.supports)):
-        i = model.supports[t].link
-        copy_force(work.biases, t * FORCE.size, work.forces, i * FORCE.size)
-        put3(links, i * LINK.size + CHANGE.alpha, get3(links, i * LINK.size + TOTAL.alpha))
-        put3(links, i * LINK.size + CHANGE.a, get3(links, i * LINK.size + TOTAL.a))
-    put_needed_forces(model, work)
-    for t in range(count_rows(model)):
-        dual.tension[t] = -dual.multipliers[t]
-    for t in range(len(model.ends)):
-        add_pull(model, model.ends[t], dual.tension, work)
+def put_needed_forces(model, motion, work):
+    """Own forces of links that their accelerations take, at the slot `motion` of their records.
+
+    A link counts with all that it carries and no constraint pulls at.
+    """
+    links, forces, biases = work.links, work.forces, work.biases
+    linear, before = get3(links, motion + 3), 0
+    for t in range(len(model.supports) - 1, -1, -1):
+        turn, bias = model.supports[t], t * FORCE.size
+        link, at, force = model.links[turn.link], turn.link * LINK.size, turn.link * FORCE.size
+        p, alpha = get3(links, at + LINK.p), get3(links, at + motion)
+        # The acceleration of the link's origin: known, if it is that of the one before.
+        if link.parent != before or not link.shares_origin:
+            linear = add_cross(get3(links, at + motion + 3), alpha, p)
+        before = turn.link
+        if turn.carrier == NONE:
+            inertia, h = get6(links, at + LINK.own_inertia), get3(links, at + LINK.own_h)
+            n, f = composite_times(inertia, h, link.mass, alpha, linear)
+        else:
+            own = turn.carrier * CARRIED_INERTIA.size
+            A = get6(work.carried, own + CARRIED_INERTIA.A)
+            H = get9(work.carried, own + CARRIED_INERTIA.H)
+            M = get6(work.carried, own + CARRIED_INERTIA.M)
+            n, f = inertia_times(A, H, M, alpha, linear)
+        put3(forces, force + FORCE.n, add_cross(add(n, get3(biases, bias + FORCE.n)), p, f))
+        put3(forces, force + FORCE.f, add(f, get3(biases, bias + FORCE.f)))
 
 
 @function
-def missing_length(model, tau, a, square, work):
-    """The length of the error of the equations of motion, along all joints. `square` is zero."""
-    forces, dofs, n_links = work.forces, work.dofs, len(model.links)
+def motion_error(model, motion, tau, a, none, work):
+    """How far the equations of motion are from holding: each joint's, relative to its forces.
+
+    A joint's forces are tau and what its motor's inertia takes; and all moments and forces that
+    meet at its link: those of its motion, of rows, and of links that it carries. Along S they must
+    leave nothing. On a free body they must leave nothing at all.
+    """
+    forces, dofs, dual, squares = work.forces, work.dofs, work.dual, work.squares
+    put_needed_forces(model, motion, work)
+    push_free_bodies(model, tau, work)
+    squares[SQUARES.n], squares[SQUARES.f] = none, none  # of the world
     for t in range(len(model.supports)):
         i = model.supports[t].link
-        copy_force(forces, i * FORCE.size, forces, (n_links + i) * FORCE.size)
-    for t in range(len(model.supports)):
-        i = model.supports[t].link
-        link = model.links[i]
-        load, parent = (n_links + i) * FORCE.size, (n_links + link.parent) * FORCE.size
+        n, f = get3(forces, i * FORCE.size + FORCE.n), get3(forces, i * FORCE.size + FORCE.f)
+        squares[i * SQUARES.size + SQUARES.n] = dot(n, n)
+        squares[i * SQUARES.size + SQUARES.f] = dot(f, f)
+    for t in range(count_rows(model)):
+        dual.tension[t] = -dual.multipliers[t]
+    start_early_loads(model, True, work)
+    for t in range(len(model.ends)):
+        n, f = put_pull(model, model.ends[t], dual.tension, True, work)
+        add_squares(model.ends[t].link, n, f, squares)
+    total = none
+    for t in range(len(model.steps)):
+        step = model.steps[t]
+        dof, to, at = step.k * DOF.size, step.to * FORCE.size, step.link * SQUARES.size
+        source, more = step.source_with_own * FORCE.size, step.add_with_own * FORCE.size
+        n, f = get3(forces, source + FORCE.n), get3(forces, source + FORCE.f)
+        angular, linear = get3(dofs, dof + DOF.angular), get3(dofs, dof + DOF.linear)
+        u = tau[step.k] - model.armature[step.k] * a[step.k]
+        missing = less_dot(u, angular, n) - dot(linear, f)
+        size = u * u + squares[at + SQUARES.n] * dot(angular, angular)
+        size = size + squares[at + SQUARES.f] * dot(linear, linear)
+        total = total + relative(missing * missing, size)
+        add_squares(step.to - len(model.links), n, f, squares)
+        put3(forces, to + FORCE.n, add(n, get3(forces, more + FORCE.n)))
+        put3(forces, to + FORCE.f, add(f, get3(forces, more + FORCE.f)))
+    for t in range(len(model.free)):
+        i = model.free[t]
+        load, at = (len(model.links) + i) * FORCE.size, i * SQUARES.size
         n, f = get3(forces, load + FORCE.n), get3(forces, load + FORCE.f)
-        for k in range(link.v, link.v + link.nv):
-            x = tau[k] - model.armature[k] * a[k] - along(dofs, k * DOF.size, n, f)
-            square = square + x * x
-        if link.parent > 0:
-            put3(forces, parent + FORCE.n, add(get3(forces, parent + FORCE.n), n))
-            put3(forces, parent + FORCE.f, add(get3(forces, parent + FORCE.f), f))
-    return sqrt(square)
+        total = total + relative(dot(n, n), squares[at + SQUARES.n])
+        total = total + relative(dot(f, f), squares[at + SQUARES.f])
+    return sqrt(total)
+
+
+@function
+def add_squares(i, n, f, squares):
+    """Add a moment and a force to the squares of all that meet at a link."""
+    at = i * SQUARES.size
+    squares[at + SQUARES.n] = squares[at + SQUARES.n] + dot(n, n)
+    squares[at + SQUARES.f] = squares[at + SQUARES.f] + dot(f, f)

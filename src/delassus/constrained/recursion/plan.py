@@ -126,7 +126,7 @@ STRETCH, TURN, STEP, END, ENTRY, COUPLE, NEIGHBOUR = (
 )
 
 _FIELDS = ("others", "stretches", "supports", "is_first", "ends", "piece_ends", "entries")
-_FIELDS = (*_FIELDS, "couples", "steps", "drifting", "free", "early", "followed", "bare", "framed")
+_FIELDS = (*_FIELDS, "couples", "steps", "drifting", "free", "early", "bare", "framed")
 _FIELDS = (*_FIELDS, "neighbours", "fill", "opened")
 
 
@@ -144,7 +144,6 @@ class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))
     - drifting: steps that carry pieces whose drift takes velocities of points
     - free: links of supports that are free bodies
     - early: links without ends that are neighbours of another
-    - followed: links whose motion is asked for, those with ends, those that carry others, and free
     - bare: links with ends that carry none of the others, and so get no inertia from these
     - framed: links with ends whose rows take the motion at the tree's origin
     - neighbours: those of each turn
@@ -160,7 +159,7 @@ class ArticulatedArrays(namedtuple("ArticulatedArrays", (*ROW_FIELDS, *_FIELDS))
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
         own = (STRETCH, STRETCH, TURN, INDEX, END, INDEX, ENTRY, COUPLE, STEP)
-        return (*row_types(real), *own, *[INDEX] * 6, NEIGHBOUR, INDEX, INDEX)
+        return (*row_types(real), *own, *[INDEX] * 5, NEIGHBOUR, INDEX, INDEX)
 
     @classmethod
     def pack(cls, constraints, real: np.dtype) -> ArticulatedArrays:
@@ -228,7 +227,6 @@ def eliminate(found: Paths) -> Elimination:
         np.array([t for t, step in enumerate(steps) if step.link in drifting], INDEX),
         np.array(free, INDEX),
         np.array(sorted(early - pulled), INDEX),
-        np.array(sorted(carriers.union(pulled, free)), INDEX),
         np.array(sorted(pulled - carriers), INDEX),
         np.array(sorted(framed), INDEX),
         np.array(turns.neighbours, NEIGHBOUR),

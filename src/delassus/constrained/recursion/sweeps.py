@@ -17,7 +17,7 @@ and accelerations, which add up.
 
 from __future__ import annotations
 
-from ...compile import function, overlay, sqrt
+from ...compile import function, overlay, select, sqrt
 from ...dynamics.aba import DOF, FORCE, LINK, MOTION
 from ...dynamics.steps.articulated import INERTIA
 from ...spatial.vectors import (
@@ -36,8 +36,8 @@ from .links import move_others
 from .plan import NONE
 from .springs import add_motion, pull
 
-# In the place of a link's articulated inertia, once its joint is eliminated: its acceleration, if
-# that is followed; and by how much it changes in an iteration.
+# In the place of a link's articulated inertia, once its joint is eliminated: its acceleration, and
+# by how much it changes in an iteration.
 TOTAL = overlay(INERTIA, "H", alpha=3, a=3)
 CHANGE = overlay(INERTIA, "A", alpha=3, a=3)
 
@@ -63,23 +63,32 @@ def clear_world(model, work):
 
 @function
 def put_pulls(model, x, is_whole, work):
-    """Loads of links by constraints, x each row; if whole, links' own forces are part of them.
+    """Loads of links by constraints, x each row; if whole, links' own forces are part of them."""
+    start_early_loads(model, is_whole, work)
+    for t in range(len(model.ends)):
+        put_pull(model, model.ends[t], x, is_whole, work)
 
-    Links without constraints that neighbours push at start with their own forces alone, or none.
-    """
+
+@function
+def start_early_loads(model, is_whole, work):
+    """Links without constraints that neighbours push at start with their own forces, or none."""
     forces = work.forces
     for t in range(len(model.early)):
         i = model.early[t]
         load, source = (len(model.links) + i) * FORCE.size, (i if is_whole else 0) * FORCE.size
         put3(forces, load + FORCE.n, get3(forces, source + FORCE.n))
         put3(forces, load + FORCE.f, get3(forces, source + FORCE.f))
-    for t in range(len(model.ends)):
-        end = model.ends[t]
-        more = (end.add_with_own if is_whole else end.add) * FORCE.size
-        load = end.load * FORCE.size
-        n, f = pull(model, end, x, work)
-        put3(forces, load + FORCE.n, add(get3(forces, more + FORCE.n), n))
-        put3(forces, load + FORCE.f, add(get3(forces, more + FORCE.f), f))
+
+
+@function
+def put_pull(model, end, x, is_whole, work):
+    """Add the pull of an end to the load of its link; returns its moment and force."""
+    forces, load = work.forces, end.load * FORCE.size
+    more = (end.add_with_own if is_whole else end.add) * FORCE.size
+    n, f = pull(model, end, x, work)
+    put3(forces, load + FORCE.n, add(get3(forces, more + FORCE.n), n))
+    put3(forces, load + FORCE.f, add(get3(forces, more + FORCE.f), f))
+    return n, f
 
 
 @function
@@ -123,40 +132,22 @@ def push_free_bodies(model, tau, work):
         put3(forces, at + FORCE.f, subtract(get3(forces, at + FORCE.f), f))
 
 
-@function
-def gradient_length(model, r, square, work):
-    """|J^T r|: loads by r, which joints do not give way to, times S. `square` is zero."""
-    forces, dofs = work.forces, work.dofs
-    put_pulls(model, r, False, work)
-    for t in range(len(model.steps)):
-        step = model.steps[t]
-        dof, to = step.k * DOF.size, step.to * FORCE.size
-        source, more = step.source * FORCE.size, step.add * FORCE.size
-        n, f = get3(forces, source + FORCE.n), get3(forces, source + FORCE.f)
-        x = dot(get3(dofs, dof + DOF.angular), n) + dot(get3(dofs, dof + DOF.linear), f)
-        square = square + x * x
-        put3(forces, to + FORCE.n, add(n, get3(forces, more + FORCE.n)))
-        put3(forces, to + FORCE.f, add(f, get3(forces, more + FORCE.f)))
-    for t in range(len(model.free)):
-        load = (len(model.links) + model.free[t]) * FORCE.size
-        n, f = get3(forces, load + FORCE.n), get3(forces, load + FORCE.f)
-        square = square + (dot(n, n) + dot(f, f))
-    return sqrt(square)
-
-
 # --- outwards -------------------------------------------------------------------------------------
 
 
 @function
-def move(model, is_first, work):
-    """Accelerations of links and joints under loads, from the world on; or changes of them."""
+def move(model, is_active, is_first, work):
+    """Accelerations of links and joints under loads, from the world on; or changes of them.
+
+    States that are not active do not move.
+    """
     links = work.links
     for t in range(len(model.free)):
-        respond_freely(model, model.free[t], work)
+        respond_freely(model, model.free[t], is_active, work)
     for t in range(len(model.steps) - 1, -1, -1):
-        respond(model, model.steps[t], is_first, work)
-    for t in range(len(model.followed)):
-        at = model.followed[t] * LINK.size
+        respond(model, model.steps[t], is_active, is_first, work)
+    for t in range(len(model.supports)):
+        at = model.supports[t].link * LINK.size
         alpha, linear = get3(links, at + CHANGE.alpha), get3(links, at + CHANGE.a)
         if not is_first:
             alpha = add(alpha, get3(links, at + TOTAL.alpha))
@@ -166,7 +157,7 @@ def move(model, is_first, work):
 
 
 @function
-def respond(model, step, is_first, work):
+def respond(model, step, is_active, is_first, work):
     """x = D^-1 u - G^T a of a degree of freedom, and the acceleration of its link: a + S x."""
     links, dofs, pulls, dof = work.links, work.dofs, work.pulls, step.k * DOF.size
     before, at = step.before * LINK.size, step.link * LINK.size
@@ -179,20 +170,32 @@ def respond(model, step, is_first, work):
         u = less_dot(u, get3(pulls, place + PULL.f), get3(links, to + CHANGE.a))
     x = less_dot(u * dofs[dof + DOF.D_inverse], get3(dofs, dof + DOF.G_angular), alpha)
     x = x - dot(get3(dofs, dof + DOF.G_linear), linear)
+    x = select(is_active, x, 0.0 * u)
     work.joints[step.k] = x if is_first else work.joints[step.k] + x
     put3(links, at + CHANGE.alpha, add_scaled(alpha, x, get3(dofs, dof + DOF.angular)))
     put3(links, at + CHANGE.a, add_scaled(linear, x, get3(dofs, dof + DOF.linear)))
 
 
 @function
-def respond_freely(model, i, work):
+def respond_freely(model, i, is_active, work):
     """The acceleration of a free body."""
     at, dof = i * LINK.size, model.links[i].v * DOF.size
     load = (len(model.links) + i) * FORCE.size
     n, f = get3(work.forces, load + FORCE.n), get3(work.forces, load + FORCE.f)
     alpha, linear = solve_root((-n[0], -n[1], -n[2]), (-f[0], -f[1], -f[2]), work.dofs, dof)
-    put3(work.links, at + CHANGE.alpha, alpha)
-    put3(work.links, at + CHANGE.a, linear)
+    put3(work.links, at + CHANGE.alpha, choose(is_active, alpha))
+    put3(work.links, at + CHANGE.a, choose(is_active, linear))
+
+
+@function
+def choose(is_active, x):
+    """x of states that are active, zero of others."""
+    none = 0.0 * x[0]
+    return (
+        select(is_active, x[0], none),
+        select(is_active, x[1], none),
+        select(is_active, x[2], none),
+    )
 
 
 @function
@@ -213,11 +216,18 @@ def put_residuals(model, motion, r, work):
 
 
 @function
-def acceleration_length(model, square, work):
-    """The length of what residuals are differences of, from the square of gamma - a*."""
+def start_length(model, motion, a, none, work):
+    """The length of what residuals are differences of: gamma - a*, motions of links and joints."""
+    square = none
+    for t in range(len(model.steps)):
+        x = a[model.steps[t].k]
+        square = square + x * x
+    for t in range(count_rows(model)):
+        x = work.dual.scales[t] * work.dual.target[t]
+        square = square + x * x
     for t in range(len(model.ends)):
-        at = model.ends[t].link * LINK.size
-        alpha, linear = get3(work.links, at + TOTAL.alpha), get3(work.links, at + TOTAL.a)
+        at = model.ends[t].link * LINK.size + motion
+        alpha, linear = get3(work.links, at), get3(work.links, at + 3)
         square = square + (dot(alpha, alpha) + dot(linear, linear))
     return sqrt(square)
 

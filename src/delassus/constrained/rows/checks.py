@@ -83,12 +83,16 @@ def positive_per_row(cs: Constraints, x, name: str, count: int | None) -> np.nda
     return array
 
 
-def fitting(x: np.ndarray, axes: int, *states) -> np.ndarray:
+def is_single(states) -> bool:
+    """Whether all state inputs are in single precision, so that outputs are, too."""
+    return all(getattr(y, "dtype", None) == np.float32 for y in states)
+
+
+def fitting(x: np.ndarray, axes: int, real: np.dtype, state) -> np.ndarray:
     """An option's array in the precision of the states; for a batch, with a first axis.
 
     `axes` is the number of axes for one state. An option that is the same for all states of a batch
     has one row.
     """
-    if all(getattr(y, "dtype", None) == np.float32 for y in states):
-        x = x.astype(np.float32)
-    return x if state_count(states[0]) is None or x.ndim != axes else x[None]
+    x = x.astype(real, copy=False)
+    return x if state_count(state) is None or x.ndim != axes else x[None]

@@ -15,6 +15,7 @@ from ...model.model import Model
 from ...model.parts.constraints import Constraint
 from . import packed, pieces
 from .jacobian import evaluate_rows
+from .scales import RowScales, find_scales
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Constraints(Tabulated):
             slice(int(end - count), int(end)) for end, count in zip(ends, counts, strict=True)
         )
         self.size = int(sum(counts))
+        self._scales: RowScales | None = None
         self.requests: dict = {}  # checked inputs of solvers, by the options that they follow from
         found = self.paths(FLOAT64)  # raises an error for wrong names
         known = {"m": self.size, "size": self.size + model.nv, **packed.sizes(found.records)}
@@ -76,6 +78,13 @@ class Constraints(Tabulated):
     def paths(self, dtype: np.dtype) -> packed.Paths:
         """Pieces and their paths, in one precision: all arrays of kernels follow from them."""
         return packed.find_paths(self.model, self._parts, dtype)
+
+    @property
+    def scales(self) -> RowScales:
+        """Usual sizes of the rows, found when first asked for."""
+        if self._scales is None:
+            self._scales = find_scales(self)
+        return self._scales
 
     # --- at a state -------------------------------------------------------------------------------
 

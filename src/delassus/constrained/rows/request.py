@@ -13,18 +13,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...compile import function, layout, slots, sqrt
-from .checks import fitting, not_negative, per_row, positive_integer, positive_per_row, state_count
+from ...compile import function, layout, select, slots, sqrt
+from .checks import (
+    fitting,
+    is_single,
+    not_negative,
+    per_row,
+    positive_integer,
+    positive_per_row,
+    state_count,
+)
 from .constraints import Constraints
 from .wrenches import ROW
 
-# Input for each row: damping mu, desired acceleration, multiplier to start from, and 1 / mu.
-REQUEST = slots(damping=1, desired=1, start=1, weight=1)
-# Input for all rows: gains of stabilisation, and the tolerance at which iterations stop.
-OPTIONS = slots(kp=1, kd=1, tolerance=1)
-# Output about the solution: |r|; |J^T r|; `start`, the length of the vectors whose difference these
-# are, so that they cannot fall below its rounding; and the number of iterations.
-INFO = slots(residual=1, gradient=1, start=1, iterations=1)
+# Input for each row: damping mu, desired acceleration, multiplier to start from, 1 / mu, and the
+# inverse of the row's usual length in J, by which residuals are measured.
+REQUEST = slots(damping=1, desired=1, start=1, weight=1, scale=1)
+# Input for all rows: gains of stabilisation; the tolerance at which iterations stop; the rounding
+# of numbers; the weight 1 / mu of all rows where they contradict each other, 0 if all have the same
+# already; and the part of r by which an iteration changes it at least unless they do.
+OPTIONS = slots(kp=1, kd=1, tolerance=1, rounding=1, weight=1, least=1)
+# Output about the solution, see `converged`: the length of r; that of its part that could be
+# removed, each row by its scale; `start`, the length of the vectors whose difference this is; the
+# relative error of the equations of motion; and the number of iterations.
+INFO = slots(residual=1, rows=1, start=1, motion=1, iterations=1)
+# Iterations that change r by less than so many roots of rounding, relative to r, tell that rows
+# contradict each other. Springs round r by 1e-9 in float64, and by 1e-4 in float32.
+CONTRADICTION = 0.5
+# Errors cannot fall below so many times the rounding of what they are differences of.
+FLOOR = 500.0
+
+# The default damping, relative to a row's diagonal of the Delassus matrix. Springs of stiffness
+# 1 / damping round off as many digits of inertia as the damping has, hence more of it in float32.
+RELATIVE_DAMPING = {8: 5e-7, 4: 1e-3}
 
 # The arguments of a solver's kernel. They are more than ten, as they are all that users may give.
 # `limits` has the largest number of iterations.
@@ -38,9 +59,19 @@ INPUTS = {
     "external_forces": "n_bodies 6 optional",
 }
 OUTPUTS = {"a": "nv", "multipliers": "m", "info": f"{INFO.size}"}
-# What a solver keeps of each row, in a part `dual` of its memory: the target gamma - a*, the
-# residual r, the stiffness 1 / mu, the multiplier lambda, and the tension of a spring along it.
-DUAL = layout(target="m", residual="m", weights="m", multipliers="m", tension="m")
+
+
+def dual_layout(rows: str):
+    """What a solver keeps of each row, `rows` of them.
+
+    The target gamma - a*, the residual r, the stiffness 1 / mu, the scale, the multiplier lambda,
+    and the tension of a spring along it; then vectors of the method of conjugate residuals.
+    """
+    names = ("target", "residual", "weights", "scales", "multipliers", "tension")
+    return layout(**dict.fromkeys((*names, "kept", "mapped", "direction", "image"), rows))
+
+
+DUAL = dual_layout("m")
 
 
 @function
@@ -60,6 +91,31 @@ def length(count, x, options):
     return sqrt(square)
 
 
+@function
+def scaled_length(count, x, scales, options):
+    """The length of numbers of rows, each by its row's scale."""
+    square = 0.0 * options[OPTIONS.tolerance]
+    for t in range(count):
+        y = scales[t] * x[t]
+        square = square + y * y
+    return sqrt(square)
+
+
+@function
+def relative(x, size):
+    """x / size, and zero where both are."""
+    return select(size > 0.0, x / size, x)
+
+
+def converged(rows, start, motion, tolerance: float, rounding: float):
+    """Whether rows and equations of motion hold to tolerance, or as far as rounding allows.
+
+    The one definition for all methods, by what they tell in INFO: numbers, arrays or symbols.
+    """
+    floor = FLOOR * rounding
+    return (rows <= tolerance + floor * start) * (motion <= tolerance + floor)
+
+
 def request(
     cs: Constraints, damping, desired, warm_start, tolerance, *states
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -67,37 +123,56 @@ def request(
 
     `states` are q, v and tau: the inputs get their precision.
     """
-    key = "request", damping, tolerance
-    is_plain = desired is warm_start is None and type(damping) is type(tolerance) is float
+    real = np.dtype(np.float32 if is_single(states) else np.float64)
+    key = "request", damping, tolerance, real
+    is_plain = desired is warm_start is None and type(tolerance) is float
+    is_plain = is_plain and (damping is None or type(damping) is float)
     if is_plain and key in cs.requests:
-        found = cs.requests[key]
+        requests, options = cs.requests[key]
     else:
-        requests = _requests(cs, damping, desired, warm_start, state_count(states[0]))
-        found = requests, _options(cs, tolerance)
+        mu = damping_rows(cs, damping, state_count(states[0]), real)
+        requests = _requests(cs, mu, desired, warm_start, state_count(states[0]))
+        options = _options(cs, tolerance, mu, real)
         if is_plain:
-            cs.remember(key, found)
-    return fitting(found[0], 2, *states), fitting(found[1], 1, *states)
+            cs.remember(key, (requests, options))
+    return fitting(requests, 2, real, states[0]), fitting(options, 1, real, states[0])
 
 
-def _requests(cs: Constraints, damping, desired, warm_start, count: int | None) -> np.ndarray:
+def damping_rows(cs, damping, count: int | None, real: np.dtype) -> np.ndarray:
+    """The damping of each row: as given, or for None relative to the row's own diagonal."""
+    if damping is None:
+        return RELATIVE_DAMPING[real.itemsize] * cs.scales.diagonal
+    one = positive_per_row(cs, damping, "damping", count)
+    return one if one.ndim > 1 else np.broadcast_to(one, (cs.size,)).astype(float)
+
+
+def _requests(cs: Constraints, mu, desired, warm_start, count: int | None) -> np.ndarray:
     """The input `requests`; of one state, if nothing differs from state to state."""
     values = [
-        positive_per_row(cs, damping, "damping", count),
+        mu,
         per_row(cs, desired, "desired", count),
         per_row(cs, warm_start, "warm_start", count),
     ]
     one = all(x.ndim < 2 for x in values)
     result = np.empty((cs.size, REQUEST.size) if one else (count, cs.size, REQUEST.size))
-    for k, x in enumerate((*values, 1.0 / values[0])):
+    for k, x in enumerate((*values, 1.0 / mu, 1.0 / cs.scales.lengths)):
         result[..., k] = x
     return result
 
 
-def _options(cs: Constraints, tolerance: float) -> np.ndarray:
+def _options(cs: Constraints, tolerance: float, mu: np.ndarray, real: np.dtype) -> np.ndarray:
     """The input `options`."""
-    options = np.empty(OPTIONS.size)
+    options = np.zeros(OPTIONS.size)
     options[OPTIONS.kp], options[OPTIONS.kd] = cs.stabilization.kp, cs.stabilization.kd
     options[OPTIONS.tolerance] = not_negative("tolerance", tolerance)
+    options[OPTIONS.rounding] = np.finfo(real).eps
+    if mu.size and mu.min() < mu.max():
+        options[OPTIONS.weight] = np.exp(-np.log(mu).mean())
+    # Damping that is large beside a row's own diagonal makes all iterations change r by little. If
+    # it is very large, they cannot tell whether rows contradict each other.
+    diagonal, root = cs.scales.diagonal, np.sqrt(np.finfo(real).eps)
+    slowest = (diagonal / (diagonal + mu)).min(initial=1.0)
+    options[OPTIONS.least] = CONTRADICTION * root * slowest if slowest > root else -1.0
     return options
 
 

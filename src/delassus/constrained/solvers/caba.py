@@ -40,32 +40,46 @@ Departs from the paper in these ways:
 
 from __future__ import annotations
 
-from ...compile import any_true, function, kernel, layout, select
+from ...compile import any_true, function, kernel, layout, presume, select
 from ...dynamics.aba import DOF, LINK
 from ...dynamics.steps.articulated import articulate
 from ..recursion.couplings import BLOCKS, PULLS, articulate_coupled
 from ..recursion.free_root import factorize_root
 from ..recursion.links import RECURSION, eliminate_others, move_links, put_constraints
-from ..recursion.missing import CARRIED, keep_carried, put_needed_forces
+from ..recursion.missing import (
+    BIASES,
+    CARRIED,
+    keep_biases,
+    keep_carried,
+    motion_error,
+    put_needed_forces,
+)
 from ..recursion.plan import ArticulatedArrays
 from ..recursion.springs import stiffen
 from ..recursion.sweeps import (
     CHANGE,
     TOTAL,
-    acceleration_length,
     add_motions,
     clear_world,
-    gradient_length,
     move,
     pass_forces,
     push_free_bodies,
     put_accelerations,
     put_pulls,
     put_residuals,
+    start_length,
 )
-from ..rows.request import DUAL, INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, length
+from ..rows.request import DUAL, INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, length, scaled_length
 from ..rows.wrenches import count_rows
-from .proximal import contradiction, goal_of, proximal, tighten
+from .proximal import (
+    ATTEMPTS,
+    contrary_margin,
+    goal_of,
+    is_uneven,
+    level_weights,
+    proximal,
+    tighten,
+)
 
 
 @kernel(
@@ -73,54 +87,59 @@ from .proximal import contradiction, goal_of, proximal, tighten
     shared=LIMITS,
     inputs=INPUTS,
     outputs=OUTPUTS,
-    work=layout(RECURSION, PULLS, BLOCKS, CARRIED, dual=DUAL, joints="nv"),
+    work=layout(RECURSION, PULLS, BLOCKS, CARRIED, BIASES, dual=DUAL, joints="nv"),
     label="constrained_dynamics by caba",
 )
 def caba(model, limits, q, v, tau, requests, options, external_forces, a, multipliers, info, work):
     """M a + b = tau + J^T multipliers, J a + gamma = a* (Algorithm 3)"""
     m, dual, none = count_rows(model), work.dual, 0.0 * options[OPTIONS.tolerance]
-    one = 1.0 + none
-    # Algorithm 3, lines 1 and 2: the three sweeps of Algorithm 1.
-    move_links(model, q, v, external_forces, work)  # lines 1 to 4
-    put_constraints(model, q, v, requests, options, work)  # K_i, k_i, mu, lambda
-    square = none
-    for t in range(m):
-        dual.tension[t] = dual.weights[t] * dual.target[t] - dual.multipliers[t]
-        dual.residual[t] = dual.target[t]
-        square = square + dual.target[t] * dual.target[t]
-    eliminate(model, tau, work)  # lines 5 to 9
-    move(model, True, work)  # lines 10 to 12
-    add_motions(model, TOTAL.alpha, dual.residual, work)
-    tighten(m, one > none, none, dual, dual.multipliers)
-    # Algorithm 3, lines 3 to 8: Algorithm 2 until J^T r is small.
-    start = acceleration_length(model, square, work)
-    goal = goal_of(options, start)
-    _, own_count, _ = iterate(
-        model, m, limits[0], 1, tau, goal, one + goal, dual, dual.multipliers, work
+    everywhere = none <= none
+    count, growth, stays = none, none, none
+    for attempt in range(ATTEMPTS):
+        if attempt == 0 or is_uneven(stays, options):
+            # Algorithm 3, lines 1 and 2: the three sweeps of Algorithm 1.
+            move_links(model, q, v, external_forces, work)  # lines 1 to 4
+            put_constraints(model, q, v, requests, options, work)  # K_i, k_i, mu, lambda
+            level_weights(m, stays, options, dual)
+            for t in range(m):
+                dual.tension[t] = dual.weights[t] * dual.target[t] - dual.multipliers[t]
+                dual.residual[t] = dual.target[t]
+            eliminate(model, tau, work)  # lines 5 to 9
+            move(model, everywhere, True, work)  # lines 10 to 12
+            add_motions(model, TOTAL.alpha, dual.residual, work)
+            tighten(m, everywhere, dual, dual.multipliers)
+            # Algorithm 3, lines 3 to 8: Algorithm 2 until r is small.
+            start = start_length(model, TOTAL.alpha, work.joints, none, work)
+            info[INFO.start] = start
+            count, growth, stays = iterate(
+                model, m, limits[0], 1, 1.0 + none, goal_of(options, start), options, tau, dual,
+                dual.multipliers, work,
+            )  # fmt: skip
+    info[INFO.motion], info[INFO.iterations], growth = polish(
+        model, m, limits[0], count, growth, options, tau, dual, dual.multipliers, work
     )
     # The residual of the iterations does not know of the rounding of accelerations.
-    put_residuals(model, TOTAL.alpha, dual.tension, work)
-    residual = length(m, dual.tension, options)
-    gradient = gradient_length(model, dual.tension, none, work)
-    contradicts = contradiction(residual, gradient, goal, start)
-    if any_true(contradicts):
-        take_back(model, m, contradicts, own_count, tau, dual, dual.multipliers, work)
+    put_residuals(model, TOTAL.alpha, dual.residual, work)
+    info[INFO.residual] = length(m, dual.residual, options)
+    info[INFO.rows] = scaled_length(m, dual.residual, dual.scales, options)
     # Algorithm 3, lines 9 to 11.
     put_accelerations(model, a, work)
+    if any_true(presume(stays > 0.0, False)):
+        info[INFO.start] = info[INFO.start] + contrary_margin(stays, info, options)
+        info[INFO.rows] = take_back(
+            model, m, stays, growth, tau, options, dual, dual.multipliers, work
+        )
     for t in range(m):
         multipliers[t] = dual.multipliers[t]
-    info[INFO.start] = start
-    info[INFO.gradient] = gradient
-    info[INFO.residual] = residual
-    info[INFO.iterations] = own_count
 
 
 @function
 def eliminate(model, tau, work):
     """Algorithm 1, lines 5 to 9: eliminate all joints, first those that support no constraint."""
     eliminate_others(model, tau, work)
-    push_free_bodies(model, tau, work)
     keep_carried(model, work)
+    keep_biases(model, work)
+    push_free_bodies(model, tau, work)
     for t in range(len(model.ends)):
         stiffen(model, model.ends[t], work.dual.weights, work)
     clear_world(model, work)
@@ -146,20 +165,32 @@ def reduced_sweeps(model, is_active, is_whole, tau, work):
     """Algorithm 2: move links further, by the tensions of springs or by all that acts."""
     dual = work.dual
     if is_whole:
-        put_needed_forces(model, work)
-        for t in range(count_rows(model)):
-            dual.tension[t] = dual.weights[t] * dual.residual[t] - dual.multipliers[t]
-    else:
-        for t in range(count_rows(model)):
-            x = dual.weights[t] * dual.residual[t]
-            dual.tension[t] = select(is_active, x, 0.0 * x)
+        put_needed_forces(model, TOTAL.alpha, work)
+        push_free_bodies(model, tau, work)
+    for t in range(count_rows(model)):
+        dual.tension[t] = dual.weights[t] * dual.residual[t]
+        if is_whole:
+            dual.tension[t] = dual.tension[t] - dual.multipliers[t]
     put_pulls(model, dual.tension, is_whole, work)  # line 2
     pass_forces(model, 0, len(model.steps), tau, is_whole, True, work)  # line 3
-    move(model, False, work)  # lines 4 to 6
+    move(model, is_active, False, work)  # lines 4 to 6
     # The residual from its change: so it is known to digits that accelerations have not.
     add_motions(model, CHANGE.alpha, dual.residual, work)
 
 
-iterate, take_back = proximal(
-    reduced_sweeps, gradient_length, is_cheap=False, is_always_whole=False
-)
+@function
+def renew(model, is_active, work):
+    """The residual of the accelerations found, of states that are active."""
+    dual = work.dual
+    put_residuals(model, TOTAL.alpha, dual.tension, work)
+    for t in range(count_rows(model)):
+        dual.residual[t] = select(is_active, dual.tension[t], dual.residual[t])
+
+
+@function
+def error(model, tau, none, work):
+    """How far the equations of motion are from holding."""
+    return motion_error(model, TOTAL.alpha, tau, work.joints, none, work)
+
+
+iterate, polish, take_back = proximal(reduced_sweeps, renew, error)

@@ -10,29 +10,26 @@ from ...errors import DataTypeError
 from ...model.model import Model
 from ..rows.checks import AUTO, check_constraints, check_method
 from ..rows.constraints import Constraints
-from ..rows.request import INFO, iteration_limit, request
+from ..rows.request import INFO, converged, iteration_limit, request
 from .methods import METHODS
-from .proximal import ROUNDING
 
-# |J^T r| cannot fall below the rounding of the vectors that it is the difference of.
-FLOOR = 1000.0 * ROUNDING
+FASTEST = "caba"  # the method "auto"
 
 
 class ConstrainedSolution:
     """Accelerations and multipliers of constrained dynamics, and how exact they are.
 
     `residual` is the length of J a + gamma - a*: it is not zero where rows contradict each other.
-    `gradient` is that of J^T (J a + gamma - a*), which is zero at the least-squares answer;
-    `converged` tells that it is below the tolerance.
+    `converged` tells whether rows and equations of motion hold to tolerance.
     """
 
-    __slots__ = ("_info", "_tolerance", "acceleration", "multipliers")
-    _fields = ("acceleration", "multipliers", "residual", "iterations", "converged", "gradient")
+    __slots__ = ("_info", "_precision", "_tolerance", "acceleration", "multipliers")
+    _fields = ("acceleration", "multipliers", "residual", "iterations", "converged")
 
-    def __init__(self, acceleration, multipliers, info, tolerance: float):
+    def __init__(self, acceleration, multipliers, info, tolerance: float, precision: np.dtype):
         self.acceleration = acceleration
         self.multipliers = multipliers
-        self._info, self._tolerance = info, tolerance
+        self._info, self._tolerance, self._precision = info, tolerance, precision
 
     def _told(self, k: int):
         """A number of the solver's output INFO, for one state, for many, or as a symbol."""
@@ -46,11 +43,6 @@ class ConstrainedSolution:
         return self._told(INFO.residual)
 
     @property
-    def gradient(self):
-        """The length of J^T (J a + gamma - a*)."""
-        return self._told(INFO.gradient)
-
-    @property
     def iterations(self):
         """How many iterations each state took, 0 where it is not a number."""
         count = self._told(INFO.iterations)
@@ -59,8 +51,19 @@ class ConstrainedSolution:
 
     @property
     def converged(self):
-        """Whether the gradient is below the tolerance, or as small as rounding lets it be."""
-        return self.gradient <= self._tolerance + FLOOR * self._told(INFO.start)
+        """Whether rows and equations of motion hold at this answer, by one rule for all methods.
+
+        - |J a + gamma - a*| is at most the tolerance, each row relative to its usual length in J.
+          Where rows contradict each other, the part of it that stays in the least-squares answer is
+          left out.
+        - M a + b = tau + J^T multipliers holds to the tolerance for each joint, relative to the
+          forces that meet there.
+
+        Both with a margin of some hundred times the rounding of the numbers that cancel.
+        """
+        errors = map(self._told, (INFO.rows, INFO.start, INFO.motion))
+        found = converged(*errors, self._tolerance, np.finfo(self._precision).eps)
+        return bool(found) if isinstance(found, int) else found
 
     def __iter__(self):
         return (getattr(self, name) for name in self._fields)
@@ -79,7 +82,7 @@ def constrained_dynamics(
     external_forces: ArrayLike | None = None,
     *,
     method: str = AUTO,
-    damping: float | ArrayLike = 1e-6,
+    damping: float | ArrayLike | None = None,
     tolerance: float = 1e-10,
     max_iterations: int = 20,
     desired: ArrayLike | None = None,
@@ -93,7 +96,8 @@ def constrained_dynamics(
     contradict each other, a is the motion that comes closest to them in the least-squares sense.
 
     `damping` is added to the diagonal of J M^-1 J^T, one number or one for each row: small for few
-    iterations, larger where rows are nearly dependent. It does not change the solution.
+    iterations, larger where rows are nearly dependent. It does not change the solution. None is
+    5e-7 of each row's own diagonal, 1e-3 in float32.
     `warm_start` are multipliers to start from. `out` is a solution for as many states that is no
     longer needed, or a pair of arrays for accelerations and multipliers.
     """
@@ -101,7 +105,8 @@ def constrained_dynamics(
     asked = key = None
     if (
         desired is warm_start is None
-        and type(damping) is type(tolerance) is float
+        and (damping is None or type(damping) is float)
+        and type(tolerance) is float
         and type(max_iterations) is int
         and type(method) is str
         and type(q) is np.ndarray
@@ -119,24 +124,19 @@ def constrained_dynamics(
         inputs = (*inputs, external_forces)
     given = None if out is None else _arrays_of(out)
     a, multipliers, info = solve(cs, inputs, given, threads, limits)
-    return ConstrainedSolution(a, multipliers, info, tolerance)
+    return ConstrainedSolution(a, multipliers, info, tolerance, options.dtype)
 
 
 def _ask(cs, method, damping, tolerance, max_iterations, desired, warm_start, *states) -> tuple:
     """The solver of a method, and its checked inputs: limits, requests and options."""
     name = check_method(method, METHODS)
-    chosen = METHODS[_choice(states[0]) if name == AUTO else name]
+    chosen = METHODS[FASTEST if name == AUTO else name]
     chosen.check(cs, method)
     limits = iteration_limit(max_iterations)
     if chosen.most_iterations is not None:
         limits = iteration_limit(chosen.most_iterations)
     solve = chosen.solver.__call__  # which takes 0.1 us less to call than the kernel itself
     return solve, limits, *request(cs, damping, desired, warm_start, tolerance, *states)
-
-
-def _choice(q) -> str:
-    """The fastest method, whose stiff springs float32 is not precise enough for."""
-    return "prox-ltl" if getattr(q, "dtype", None) == np.float32 else "caba"
 
 
 def _arrays_of(out) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -26,11 +26,21 @@ Departs from the paper in these ways:
 
 from __future__ import annotations
 
-from ...compile import any_true, function, kernel, layout, presume, select, sqrt
+from ...compile import (
+    any_true,
+    clear,
+    function,
+    kernel,
+    layout,
+    maximum,
+    presume,
+    select,
+    sqrt,
+)
 from ..factor.equations import SYSTEM, put_equations
 from ..factor.kkt import (
+    MARGIN,
     add_panels,
-    add_panels_transposed,
     add_scaled_panels,
     factorize,
     padded_extents,
@@ -39,22 +49,28 @@ from ..factor.kkt import (
     solve_tree_transposed,
 )
 from ..rows.packed import ConstrainedArrays
-from ..rows.request import INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, REQUEST, length, target_of
-from .proximal import goal_of, proximal
+from ..rows.request import (
+    INFO,
+    INPUTS,
+    LIMITS,
+    OPTIONS,
+    OUTPUTS,
+    REQUEST,
+    dual_layout,
+    length,
+    relative,
+    scaled_length,
+    target_of,
+)
+from .proximal import ATTEMPTS, contrary_margin, goal_of, is_uneven, level_weights, proximal
 
 # How often the iteration may start again from accelerations that rounding has spoilt.
-TURNS = 3
+TURNS = 8
 # Numbers of padded rows, in a part `padded` of memory: those of `rows.request.DUAL`, the damping,
 # and the correction that iterations have added to the multipliers.
-PADDED = layout(
-    target="padded_rows",
-    residual="padded_rows",
-    damping="padded_rows",
-    weights="padded_rows",
-    multipliers="padded_rows",
-    tension="padded_rows",
-    correction="padded_rows",
-)
+PADDED = layout(dual_layout("padded_rows"), damping="padded_rows", correction="padded_rows")
+# The error of the equation of motion of each joint, and the sum of the squares of its terms.
+ERRORS = layout(missing="nv", terms="nv")
 
 
 @kernel(
@@ -62,61 +78,96 @@ PADDED = layout(
     shared=LIMITS,
     inputs=INPUTS,
     outputs=OUTPUTS,
-    work=layout(SYSTEM, padded=PADDED, gradient="nv"),
+    work=layout(SYSTEM, ERRORS, padded=PADDED, mass=lambda n: n["nv"] * (n["nv"] + MARGIN), z="nv"),
     label="constrained_dynamics by prox-ltl",
 )
 def prox_ltl(
     model, limits, q, v, tau, requests, options, external_forces, a, multipliers, info, work
 ):
     """M a + b = tau + J^T multipliers, J a + gamma = a*"""
-    padded = work.padded
+    padded, z = work.padded, work.z
     nv, none = len(model.armature), 0.0 * options[OPTIONS.tolerance]
     padded_rows, _ = padded_extents(model)
-    z = work.force
-    put_equations(model, q, v, tau, external_forces, any_true(options[OPTIONS.kp] > 0.0), work)
-    put_requests(model, requests, options, work)
-    factorize(model, work.J, padded.damping, work)
-    solve_tree(model, work.M, work.D, z)
-    add_scaled_panels(model, work.Y, work.D, padded.multipliers, z)
-    start_residual(model, work.Y, z, work)
-    gradient = gradient_length(model, padded.residual, none, work)
-    goal = goal_of(options, gradient)
-    info[INFO.start] = gradient
-    info[INFO.iterations] = none
-    left = limits[0]
-    for turn in range(TURNS):
-        if turn == 0 or (left > 0 and any_true(gradient > goal)):
-            taken = correct(model, left, tau, goal, gradient, info, work)
-            left = left - taken
-            add_scaled_panels(model, work.Y, work.D, padded.correction, z)
+    with_error = any_true(options[OPTIONS.kp] > 0.0)
+    stays, start, residual = none, none, none
+    for attempt in range(ATTEMPTS):
+        if attempt == 0 or is_uneven(stays, options):
+            put_equations(model, q, v, tau, external_forces, with_error, work)
+            put_requests(model, stays, requests, options, work)
+            keep_tree(model, work.M, work.mass)
+            factorize(model, work.J, padded.damping, work)
             for k in range(nv):
-                a[k] = z[k]
-            solve_tree_transposed(model, work.M, a)
-            # The residual of the iteration does not know of the rounding of a.
-            start_residual(model, work.J, a, work)
-            gradient = gradient_length(model, padded.residual, none, work)
-    put_multipliers(model, padded.multipliers, multipliers)
-    info[INFO.gradient] = gradient
+                z[k] = work.force[k]
+            solve_tree(model, work.M, work.D, z)
+            add_scaled_panels(model, work.Y, work.D, padded.multipliers, z)
+            start_residual(model, work.Y, z, work)
+            residual = scaled_length(padded_rows, padded.residual, padded.scales, options)
+            start = scaled_length(padded_rows, padded.target, padded.scales, options) + residual
+            goal, stays = goal_of(options, start), none
+            info[INFO.iterations] = none
+            for turn in range(TURNS):
+                bound = select(info[INFO.iterations] < limits[0], goal, residual)
+                bound = select(stays > 0.0, residual, bound)
+                if turn == 0 or any_true(presume(residual > bound, False)):
+                    stays = correct(model, limits[0], stays, tau, goal, options, info, work)
+                    add_scaled_panels(model, work.Y, work.D, padded.correction, z)
+                    for k in range(nv):
+                        a[k] = z[k]
+                    solve_tree_transposed(model, work.M, a)
+                    # The residual of the iteration does not know of the rounding of a.
+                    start_residual(model, work.J, a, work)
+                    residual = scaled_length(padded_rows, padded.residual, padded.scales, options)
+    info[INFO.start] = start + length(nv, a, options)
     info[INFO.residual] = length(padded_rows, padded.residual, options)
+    info[INFO.rows] = residual
+    info[INFO.motion] = joint_error(model, work.mass, a, none, work)
+    put_multipliers(model, padded.multipliers, multipliers)
+    if any_true(presume(stays > 0.0, False)):
+        info[INFO.start] = info[INFO.start] + contrary_margin(stays, info, options)
+        info[INFO.rows] = other_part(model, stays, tau, options, work)
 
 
 @function
-def put_requests(model, requests, options, work):
-    """Damping, stiffness, target and first multiplier of each row, and of filler rows."""
+def keep_tree(model, M, mass):
+    """Copy the entries of M, up to the diagonal."""
+    pitch = len(model.armature) + MARGIN
+    for k in range(len(model.armature)):
+        last = k
+        while last >= 0:  # a run of numbers at a time
+            first = model.chain_start[last]
+            for j in range(first, last + 1):
+                mass[k * pitch + j] = M[k * pitch + j]
+            last = model.dof_parent[first]
+
+
+@function
+def put_requests(model, stays, requests, options, work):
+    """Damping, stiffness, target and first multiplier of each row, and of filler rows.
+
+    Rows that contradict each other get one damping (see `proximal`).
+    """
     padded, gains = work.padded, (options[OPTIONS.kp], options[OPTIONS.kd])
+    padded_rows, _ = padded_extents(model)
+    for t in range(padded_rows):
+        padded.damping[t] = 1.0
+        padded.weights[t] = 1.0
+        padded.scales[t] = 1.0
+        padded.multipliers[t] = 0.0
+        padded.target[t] = 0.0
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
-        for t in range(piece.padded_row, piece.padded_row + piece.height):
-            padded.damping[t] = 1.0
-            padded.weights[t] = 1.0
-            padded.multipliers[t] = 0.0
-            padded.target[t] = 0.0
         for t in range(piece.count):
             at, to = (piece.row + t) * REQUEST.size, piece.padded_row + t
             padded.damping[to] = requests[at + REQUEST.damping]
             padded.weights[to] = requests[at + REQUEST.weight]
+            padded.scales[to] = requests[at + REQUEST.scale]
             padded.multipliers[to] = requests[at + REQUEST.start]
             padded.target[to] = target_of(piece.row + t, requests, gains, work.rows)
+    if is_uneven(stays, options):
+        level_weights(padded_rows, stays, options, padded)
+        for t in range(padded_rows):
+            level = 1.0 / padded.weights[t]
+            padded.damping[t] = select(stays > 0.0, level, padded.damping[t])
 
 
 @function
@@ -151,43 +202,72 @@ def dual_step(model, is_active, is_whole, tau, work):
         padded.residual[t] = select(is_active, r, padded.residual[t])
 
 
+iterate, _, take_back = proximal(dual_step)
+
+
 @function
-def gradient_length(model, r, none, work):
-    """|J^T r|; `none` is zero."""
-    square = none
-    for k in range(len(model.armature)):
-        work.gradient[k] = 0.0
-    add_panels_transposed(model, work.J, r, work.gradient)
-    for k in range(len(model.armature)):
-        square = square + work.gradient[k] * work.gradient[k]
-    return sqrt(square)
+def correct(model, limit, stays, tau, goal, options, info, work):
+    """Corrections of the multipliers until r is small.
+
+    Returns in how many iterations r has stayed, as rows contradict each other. Needs a factor of
+    G + mu in work.G and work.D_G.
+    """
+    padded = work.padded
+    padded_rows, _ = padded_extents(model)
+    clear(padded.correction, padded_rows)
+    before = stays
+    info[INFO.iterations], growth, stays = iterate(
+        model, padded_rows, limit, 0, info[INFO.iterations], goal, options, tau, padded,
+        padded.correction, work,
+    )  # fmt: skip
+    if any_true(presume(stays > 0.0, False)):
+        take_back(model, padded_rows, stays, growth, tau, options, padded, padded.correction, work)
+    for t in range(padded_rows):
+        padded.multipliers[t] = padded.multipliers[t] + padded.correction[t]
+    return maximum(before, stays)
 
 
-def corrections(gradient_length, *, is_cheap: bool):
-    """The function `correct` of a method with a factor of G + mu in work.G and work.D_G."""
-    iterate, take_back = proximal(
-        dual_step, gradient_length, is_cheap=is_cheap, is_always_whole=False
+@function
+def other_part(model, stays, tau, options, work):
+    """The length of the part of r that does not stay, where rows contradict each other."""
+    padded_rows, _ = padded_extents(model)
+    padded = work.padded
+    return take_back(
+        model, padded_rows, stays, 0.0 * stays, tau, options, padded, padded.correction, work
     )
 
-    @function
-    def correct(model, limit, tau, goal, gradient, info, work):
-        """Add up corrections of the multipliers until |J^T r| is small; return how many."""
-        padded_rows, _ = padded_extents(model)
-        padded = work.padded
-        for t in range(padded_rows):
-            padded.correction[t] = 0.0
-        count, own_count, gradient = iterate(
-            model, padded_rows, limit, 0, tau, goal, gradient, padded, padded.correction, work
-        )
-        is_done = presume(gradient <= goal, False)
-        if any_true(is_done):
-            take_back(model, padded_rows, is_done, own_count, tau, padded, padded.correction, work)
-        for t in range(padded_rows):
-            padded.multipliers[t] = padded.multipliers[t] + padded.correction[t]
-        info[INFO.iterations] = info[INFO.iterations] + own_count
-        return count
 
-    return correct
-
-
-correct = corrections(gradient_length, is_cheap=True)
+@function
+def joint_error(model, M, a, none, work):
+    """How far M a = tau - b + J^T multipliers is from holding, each row relative to its terms."""
+    missing, terms, force, J = work.missing, work.terms, work.force, work.J
+    nv = len(model.armature)
+    pitch = nv + MARGIN
+    for k in range(nv):
+        missing[k] = force[k]
+        terms[k] = force[k] * force[k]
+    for k in range(nv):
+        x = M[k * pitch + k] * a[k]
+        missing[k] = missing[k] - x
+        terms[k] = terms[k] + x * x
+        last = model.dof_parent[k]
+        while last >= 0:
+            first = model.chain_start[last]
+            for j in range(first, last + 1):
+                x, y = M[k * pitch + j] * a[j], M[k * pitch + j] * a[k]
+                missing[k], missing[j] = missing[k] - x, missing[j] - y
+                terms[k], terms[j] = terms[k] + x * x, terms[j] + y * y
+            last = model.dof_parent[first]
+    for c in range(len(model.pieces)):
+        piece = model.pieces[c]
+        for place in range(piece.length):
+            k = model.steps[piece.path + place].dof
+            for t in range(piece.count):
+                x = J[piece.panel + place * piece.height + t]
+                x = x * work.padded.multipliers[piece.padded_row + t]
+                missing[k] = missing[k] + x
+                terms[k] = terms[k] + x * x
+    square = none
+    for k in range(nv):
+        square = square + relative(missing[k] * missing[k], terms[k])
+    return sqrt(square)

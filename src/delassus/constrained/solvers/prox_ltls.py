@@ -18,7 +18,7 @@ of motion, so that the stiffness of the springs costs no digits.
 
 from __future__ import annotations
 
-from ...compile import any_true, clear, function, kernel, layout, part, select, slots
+from ...compile import any_true, clear, function, kernel, layout, part, presume, select, slots
 from ...dynamics.steps.articulated import inertia_times
 from ...dynamics.steps.subspaces import along
 from ...spatial.vectors import (
@@ -42,10 +42,10 @@ from ..factor.kkt import (
     solve_tree,
     solve_tree_transposed,
 )
-from ..rows.request import INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, length
+from ..rows.request import INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, length, scaled_length
 from ..rows.wrenches import ROW
-from .prox_ltl import PADDED, gradient_length, put_multipliers, put_requests
-from .proximal import contradiction, goal_of, proximal, tighten
+from .prox_ltl import ERRORS, PADDED, joint_error, put_multipliers, put_requests
+from .proximal import ATTEMPTS, contrary_margin, goal_of, is_uneven, proximal, tighten
 
 # What springs add to the inertia of a link and of all that it carries, about the tree's origin.
 STIFFNESS = slots(A=6, H=9, M=6)
@@ -62,6 +62,7 @@ def _matrix(n: dict[str, int]) -> int:
     outputs=OUTPUTS,
     work=layout(
         EQUATIONS,
+        ERRORS,
         padded=PADDED,
         M=_matrix,
         N=_matrix,
@@ -70,7 +71,6 @@ def _matrix(n: dict[str, int]) -> int:
         acceleration="nv",
         change="nv",
         reordered="nv",
-        gradient="nv",
         stiffness=("n_links", STIFFNESS),
     ),
     label="constrained_dynamics by prox-ltls",
@@ -82,41 +82,45 @@ def prox_ltls(
     padded = work.padded
     nv, none = len(model.armature), 0.0 * options[OPTIONS.tolerance]
     padded_rows, _ = padded_extents(model)
-    one = 1.0 + none
-    put_equations(model, q, v, tau, external_forces, any_true(options[OPTIONS.kp] > 0.0), work)
-    put_requests(model, requests, options, work)
-    augment(model, work)
-    factorize_tree(tree_of(model), work.N, work.D)
-    for t in range(padded_rows):
-        padded.tension[t] = padded.multipliers[t] - padded.weights[t] * padded.target[t]
-        padded.residual[t] = padded.target[t]
-    for k in range(nv):
-        work.change[k] = work.force[k]
-    respond(model, work)
-    for k in range(nv):
-        work.acceleration[k] = work.change[k]
-    tighten(padded_rows, one > none, none, padded, padded.multipliers)
-    start = length(nv, work.change, options)
-    goal = goal_of(options, start)
-    _, own_count, _ = iterate(
-        model, padded_rows, limits[0], 1, tau, goal, one + goal, padded, padded.multipliers, work
+    everywhere, with_error = none <= none, any_true(options[OPTIONS.kp] > 0.0)
+    count, growth, stays, start = none, none, none, none
+    for attempt in range(ATTEMPTS):
+        if attempt == 0 or is_uneven(stays, options):
+            put_equations(model, q, v, tau, external_forces, with_error, work)
+            put_requests(model, stays, requests, options, work)
+            augment(model, work)
+            factorize_tree(tree_of(model), work.N, work.D)
+            for t in range(padded_rows):
+                padded.tension[t] = padded.multipliers[t] - padded.weights[t] * padded.target[t]
+                padded.residual[t] = padded.target[t]
+            for k in range(nv):
+                work.change[k] = work.force[k]
+            respond(model, work)
+            for k in range(nv):
+                work.acceleration[k] = work.change[k]
+            tighten(padded_rows, everywhere, padded, padded.multipliers)
+            start = scaled_length(padded_rows, padded.target, padded.scales, options)
+            start = start + length(nv, work.acceleration, options)
+            count, growth, stays = iterate(
+                model, padded_rows, limits[0], 1, 1.0 + none, goal_of(options, start), options, tau,
+                padded, padded.multipliers, work,
+            )  # fmt: skip
+    info[INFO.motion], info[INFO.iterations], growth = polish(
+        model, padded_rows, limits[0], count, growth, options, tau, padded, padded.multipliers, work
     )
     # The residual of the iterations does not know of the rounding of accelerations.
-    for t in range(padded_rows):
-        padded.tension[t] = padded.target[t]
-    add_panels(model, work.J, work.acceleration, padded.tension)
-    residual = length(padded_rows, padded.tension, options)
-    gradient = gradient_length(model, padded.tension, none, work)
-    contradicts = contradiction(residual, gradient, goal, start)
+    renew(model, everywhere, work)
     for k in range(nv):
         a[k] = work.acceleration[k]
-    if any_true(contradicts):
-        take_back(model, padded_rows, contradicts, own_count, tau, padded, padded.multipliers, work)
-    put_multipliers(model, padded.multipliers, multipliers)
     info[INFO.start] = start
-    info[INFO.gradient] = gradient
-    info[INFO.residual] = residual
-    info[INFO.iterations] = own_count
+    info[INFO.residual] = length(padded_rows, padded.residual, options)
+    info[INFO.rows] = scaled_length(padded_rows, padded.residual, padded.scales, options)
+    if any_true(presume(stays > 0.0, False)):
+        info[INFO.start] = info[INFO.start] + contrary_margin(stays, info, options)
+        info[INFO.rows] = take_back(
+            model, padded_rows, stays, growth, tau, options, padded, padded.multipliers, work
+        )
+    put_multipliers(model, padded.multipliers, multipliers)
 
 
 @function
@@ -233,7 +237,25 @@ def primal_step(model, is_active, is_whole, tau, work):
         work.acceleration[k] = work.acceleration[k] + change[k]
 
 
-iterate, take_back = proximal(primal_step, gradient_length, is_cheap=True, is_always_whole=True)
+@function
+def renew(model, is_active, work):
+    """The residual of the accelerations found, of states that are active."""
+    padded = work.padded
+    padded_rows, _ = padded_extents(model)
+    for t in range(padded_rows):
+        padded.tension[t] = padded.target[t]
+    add_panels(model, work.J, work.acceleration, padded.tension)
+    for t in range(padded_rows):
+        padded.residual[t] = select(is_active, padded.tension[t], padded.residual[t])
+
+
+@function
+def error(model, tau, none, work):
+    """How far the equations of motion are from holding."""
+    return joint_error(model, work.M, work.acceleration, none, work)
+
+
+iterate, polish, take_back = proximal(primal_step, renew, error, is_always_whole=True)
 
 
 @function

@@ -34,11 +34,11 @@ Departs from the paper in these ways:
 
 from __future__ import annotations
 
-from ...compile import any_true, clear, function, kernel, layout
+from ...compile import any_true, clear, function, kernel, layout, presume, select
 from ...dynamics.aba import DOF, FORCE, LINK, MOTION, accelerate, pass_forces
 from ...dynamics.steps.articulated import articulate
 from ...dynamics.steps.links import floats
-from ...spatial.vectors import add_scaled, get3, put3, scale, subtract
+from ...spatial.vectors import add_scaled, get3, put3, scale
 from ..factor.kkt import (
     MARGIN,
     add_to_delassus,
@@ -50,24 +50,25 @@ from ..factor.kkt import (
 from ..recursion.free_root import (
     factorize_root,
     joint_acceleration,
-    joint_force,
     solve_lower_root,
     solve_upper_root,
 )
 from ..recursion.links import RECURSION, eliminate_others, move_links, move_others, put_constraints
+from ..recursion.missing import BIASES, CARRIED, keep_biases, keep_carried, motion_error
 from ..recursion.open_trees import OpenArrays
 from ..recursion.springs import add_pull, frame_wrench
-from ..recursion.sweeps import clear_world, put_residuals
-from ..recursion.sweeps import gradient_length as row_gradient_length
-from ..rows.request import DUAL, INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, length
+from ..recursion.sweeps import clear_world, push_free_bodies, put_residuals, start_length
+from ..rows.request import DUAL, INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, length, scaled_length
 from ..rows.wrenches import count_rows
-from .prox_ltl import PADDED, TURNS, corrections, put_multipliers, put_requests
-from .proximal import goal_of
+from .prox_ltl import PADDED, TURNS, correct, other_part, put_multipliers, put_requests
+from .proximal import ATTEMPTS, contrary_margin, goal_of, is_uneven
 
-# Rows, links and joints; numbers of rows, and of padded rows; Y by panels, 1 / D of joints, and
-# L + mu in G with the inverse of its D in D_G.
+# Rows, links and joints; what the equations of motion are checked by; numbers of rows, and of
+# padded rows; Y by panels, 1 / D of joints, and L + mu in G with the inverse of its D in D_G.
 WORK = layout(
     RECURSION,
+    CARRIED,
+    BIASES,
     dual=DUAL,
     padded=PADDED,
     Y="panels",
@@ -90,29 +91,34 @@ def prox_pv(
 ):
     """M a + b = tau + J^T multipliers, J a + gamma = a*"""
     dual, padded, none = work.dual, work.padded, 0.0 * options[OPTIONS.tolerance]
-    move_links(model, q, v, external_forces, work)
-    put_constraints(model, q, v, requests, options, work)
-    put_requests(model, requests, options, work)
-    eliminate(model, tau, work)
-    put_dual(model, work)
-    gradient = gradient_length(model, padded.residual, none, work)
-    goal = goal_of(options, gradient)
-    info[INFO.start] = gradient
-    info[INFO.iterations] = none
-    left = limits[0]
-    for turn in range(TURNS):
-        if turn == 0 or (left > 0 and any_true(gradient > goal)):
-            left = left - correct(model, left, tau, goal, gradient, info, work)
-            push_joints(model, padded.correction, work)
-            roll_out(model, a, work)
-            # The residual of the iteration does not know of the rounding of a.
-            put_residuals(model, MOTION.alpha, dual.residual, work)
-            gradient = row_gradient_length(model, dual.residual, none, work)
-            put_padded(model, dual.residual, padded.residual)
-    put_multipliers(model, padded.multipliers, multipliers)
-    info[INFO.gradient] = gradient
-    info[INFO.residual] = length(count_rows(model), dual.residual, options)
-    move_others(model, a, work)
+    padded_rows, _ = padded_extents(model)
+    stays, residual = none, none
+    for attempt in range(ATTEMPTS):
+        if attempt == 0 or is_uneven(stays, options):
+            move_links(model, q, v, external_forces, work)
+            put_constraints(model, q, v, requests, options, work)
+            put_requests(model, stays, requests, options, work)
+            eliminate(model, tau, work)
+            put_dual(model, work)
+            residual = scaled_length(padded_rows, padded.residual, padded.scales, options)
+            start = scaled_length(padded_rows, padded.target, padded.scales, options) + residual
+            goal, stays = goal_of(options, start), none
+            info[INFO.iterations] = none
+            for turn in range(TURNS):
+                bound = select(info[INFO.iterations] < limits[0], goal, residual)
+                bound = select(stays > 0.0, residual, bound)
+                if turn == 0 or any_true(presume(residual > bound, False)):
+                    stays = correct(model, limits[0], stays, tau, goal, options, info, work)
+                    push_joints(model, padded.correction, work)
+                    roll_out(model, a, work)
+                    # The residual of the iteration does not know of the rounding of a.
+                    put_residuals(model, MOTION.alpha, dual.residual, work)
+                    put_padded(model, dual.residual, padded.residual)
+                    residual = scaled_length(padded_rows, padded.residual, padded.scales, options)
+    put_answer(model, tau, options, a, multipliers, info, work)
+    if any_true(presume(stays > 0.0, False)):
+        info[INFO.start] = info[INFO.start] + contrary_margin(stays, info, options)
+        info[INFO.rows] = other_part(model, stays, tau, options, work)
 
 
 @kernel(
@@ -125,15 +131,14 @@ def prox_pv(
 )
 def pv(model, limits, q, v, tau, requests, options, external_forces, a, multipliers, info, work):
     """M a + b = tau + J^T multipliers, J a + gamma = a*, for independent rows: L x = -r"""
-    dual, padded, none = work.dual, work.padded, 0.0 * options[OPTIONS.tolerance]
+    padded, none = work.padded, 0.0 * options[OPTIONS.tolerance]
     padded_rows, _ = padded_extents(model)
     move_links(model, q, v, external_forces, work)
     put_constraints(model, q, v, requests, options, work)
-    put_requests(model, requests, options, work)
+    put_requests(model, none, requests, options, work)
     leave_undamped(model, padded.damping)
     eliminate(model, tau, work)
     put_dual(model, work)
-    info[INFO.start] = gradient_length(model, padded.residual, none, work)
     info[INFO.iterations] = 1.0 + none
     for t in range(padded_rows):
         padded.correction[t] = -padded.residual[t]
@@ -141,11 +146,21 @@ def pv(model, limits, q, v, tau, requests, options, external_forces, a, multipli
     push_joints(model, padded.correction, work)
     for t in range(padded_rows):
         padded.multipliers[t] = padded.multipliers[t] + padded.correction[t]
-    put_multipliers(model, padded.multipliers, multipliers)
     roll_out(model, a, work)
-    put_residuals(model, MOTION.alpha, dual.residual, work)
-    info[INFO.gradient] = row_gradient_length(model, dual.residual, none, work)
-    info[INFO.residual] = length(count_rows(model), dual.residual, options)
+    put_residuals(model, MOTION.alpha, work.dual.residual, work)
+    put_answer(model, tau, options, a, multipliers, info, work)
+
+
+@function
+def put_answer(model, tau, options, a, multipliers, info, work):
+    """Multipliers, accelerations of links that support no constraint, and INFO."""
+    dual, m, none = work.dual, count_rows(model), 0.0 * options[OPTIONS.tolerance]
+    put_multipliers(model, work.padded.multipliers, multipliers)
+    put_multipliers(model, work.padded.multipliers, dual.multipliers)
+    info[INFO.start] = start_length(model, MOTION.alpha, a, none, work)
+    info[INFO.residual] = length(m, dual.residual, options)
+    info[INFO.rows] = scaled_length(m, dual.residual, dual.scales, options)
+    info[INFO.motion] = motion_error(model, MOTION.alpha, tau, a, none, work)
     move_others(model, a, work)
 
 
@@ -156,16 +171,19 @@ def pv(model, limits, q, v, tau, requests, options, external_forces, a, multipli
 def eliminate(model, tau, work):
     """Eliminate all joints, under the forces that multipliers start from."""
     dual = work.dual
+    eliminate_others(model, tau, work)
+    keep_carried(model, work)
+    keep_biases(model, work)
+    push_free_bodies(model, tau, work)
     for t in range(count_rows(model)):
         dual.tension[t] = -dual.multipliers[t]
     for t in range(len(model.ends)):
         add_pull(model, model.ends[t], dual.tension, work)
-    eliminate_others(model, tau, work)
     for t in range(len(model.stretches)):
         stretch = model.stretches[t]
         for i in range(stretch.last, stretch.first - 1, -1):
             if model.supports[stretch.turn + (stretch.last - i)].is_free:
-                eliminate_free(model.links[i], i, tau, work)
+                eliminate_free(model.links[i], i, work)
             else:
                 articulate(model, i, model.is_first[i], work.links, LINK.size, work.dofs, DOF.size)
                 pass_forces(model, i, i, tau, work)
@@ -173,13 +191,12 @@ def eliminate(model, tau, work):
 
 
 @function
-def eliminate_free(link, i, tau, work):
-    """The factor of a free body's inertia, and u = L^-1 (its joint's force - (n, f))."""
+def eliminate_free(link, i, work):
+    """The factor of a free body's inertia, and u = -L^-1 (n, f) of what its motion needs."""
     dof, force = link.v * DOF.size, i * FORCE.size
     factorize_root(i * LINK.size, work.links, dof, work.dofs)
-    n, f = joint_force(tau, link.v, work.dofs, dof)
-    n = subtract(n, get3(work.forces, force + FORCE.n))
-    f = subtract(f, get3(work.forces, force + FORCE.f))
+    n = scale(-1.0, get3(work.forces, force + FORCE.n))
+    f = scale(-1.0, get3(work.forces, force + FORCE.f))
     x = solve_lower_root(n, f, work.dofs, dof)
     for j in range(6):
         work.dofs[dof + j * DOF.size + DOF.u] = x[j]
@@ -297,16 +314,6 @@ def put_padded(model, x, filled_up):
         piece = model.pieces[c]
         for t in range(piece.count):
             filled_up[piece.padded_row + t] = x[piece.row + t]
-
-
-@function
-def gradient_length(model, r, none, work):
-    """|J^T r|, for an r of padded rows; `none` is zero."""
-    put_multipliers(model, r, work.dual.tension)
-    return row_gradient_length(model, work.dual.tension, none, work)
-
-
-correct = corrections(gradient_length, is_cheap=False)
 
 
 # --- the roll-out ---------------------------------------------------------------------------------

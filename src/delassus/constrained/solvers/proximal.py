@@ -5,8 +5,10 @@ Carpentier, Budhiraja and Mansard, Proximal and Sparse Resolution of Constrained
 (16), (27), Algorithm 3 lines 5 to 8, and Algorithm 4 lines 12 to 15. With the damping mu of a row,
 or the stiffness W = 1 / mu of a spring along it, an iteration is
 
-    r <- the residual J a + gamma - a* once the row's springs, drawn by r, have given way
+    r <- N r, the residual J a + gamma - a* once the row's springs, drawn by r, have given way
     lambda <- lambda - W r
+
+where N = mu (G + mu)^-1, with G = J M^-1 J^T.
 
 | papers | here | what |
 | --- | --- | --- |
@@ -15,109 +17,270 @@ or the stiffness W = 1 / mu of a spring along it, an iteration is
 | mu (000), 1 / mu (003) | dual.weights | W |
 | epsilon | goal | where to stop |
 
-What methods differ in is the first line, a function `step`, and how J^T r is found, a function
-`gradient_length`: `proximal` makes the iteration of a method from both.
+What methods differ in is the first line, a function `step`: `proximal` makes the iteration of a
+method from it.
 
 Departs from the papers in these ways:
 
-- It stops where |J^T r|, the gradient of the least-squares problem, is small: not |r|, which stays
-  where rows contradict each other, nor the change of accelerations. So it has an answer for all
-  rows, and one stopping rule for all methods.
-- It aims at half the tolerance. The r that iterations follow does not know of the rounding of
-  accelerations; what is measured at the end does, and may be a little larger.
-- Where J^T r takes a sweep over links, it is found only where |r| is within NEAR times the goal, or
-  fell by less than SLOW: elsewhere it is not small either.
-- Where rows contradict each other, r does not go to zero, and lambda grows by -W r each time
-  without any effect: `take_back` takes that off again, so that the shortest lambda is left.
+- It stops where r is small, each row by its scale, at half the tolerance: what is measured at the
+  end also has the rounding of accelerations, and may be a little larger (see `rows.request`).
+- Along rows that are nearly redundant, N is nearly 1, and r hardly falls. The method of conjugate
+  residuals (Stiefel 1955) on G x = r, with (G + mu)^-1 for the preconditioner, takes a few
+  applications of N for all of them: see `accelerate`.
+- Where rows contradict each other, a part of r stays that N does not change. The rest has then
+  converged. What stays is least in the norm of W, so solvers start again with one W for all rows,
+  as the answer is the least-squares one. Along with it lambda grows by -W r each time, without any
+  effect: `take_back` takes that off again, so that the shortest lambda is left.
 - In a batch, states that are done are frozen while others go on.
 """
 
 from __future__ import annotations
 
-from ...compile import any_true, function, presume, select, sqrt
-from ..rows.request import OPTIONS
+from ...compile import any_true, function, maximum, presume, select, sqrt
+from ..rows.request import FLOOR, INFO, OPTIONS, scaled_length
 
-# Below this part of what it is the difference of, J^T r is rounding.
-ROUNDING = 1e-15
-# J^T r is looked at where r is below NEAR times the goal, or falls by less than SLOW.
-NEAR, SLOW = 10.0, 0.1
-# Rows contradict each other where r stays above this part of what it is the difference of, and
-# above so many times the goal.
-CONTRADICTION, FAR = 1e-9, 1e4
+# Iterations aim at so many times the rounding of what r is the difference of.
+ROUNDING = 32.0
+# An iteration is slow where r falls by less than this factor.
+SLOW = 0.1
+# The first attempt has the weights that are given, the second one for all rows that contradict.
+ATTEMPTS = 2
+# How many steps more the equations of motion may take.
+POLISHING = 3
+NEVER = 1e38  # more than any change
+# The number of conjugate directions after which rounding asks for a new start.
+DIRECTIONS = 8
 
 
 @function
 def goal_of(options, start):
-    """Where |J^T r| is small enough; `start` is the length of what it is the difference of."""
-    return 0.5 * options[OPTIONS.tolerance] + ROUNDING * start
+    """Where r is small enough; `start` is the length of what it is the difference of."""
+    return 0.5 * options[OPTIONS.tolerance] + ROUNDING * options[OPTIONS.rounding] * start
 
 
 @function
-def contradiction(residual, gradient, goal, start):
-    """Where r stays though J^T r is zero: rows contradict each other."""
-    left = select(gradient <= goal, residual, 0.0 * residual)
-    return presume(left > CONTRADICTION * start + FAR * goal, False)
+def is_uneven(stays, options):
+    """Whether rows contradict each other in a state, and have different weights."""
+    return any_true(presume(stays * options[OPTIONS.weight] > 0.0, False))
 
 
-def proximal(step, gradient_length, *, is_cheap: bool, is_always_whole: bool):
-    """The functions `iterate` and `take_back` of a method.
+@function
+def level_weights(size, stays, options, dual):
+    """One weight for all rows where they contradict each other, if they have different ones."""
+    level = options[OPTIONS.weight]
+    is_level = stays * level > 0.0
+    for t in range(size):
+        dual.weights[t] = select(is_level, level, dual.weights[t])
 
-    `step(model, is_active, is_whole, tau, work)` puts the residual after one step into its place,
-    of states that are active. A whole step starts from all that is missing in the
-    equations of motion, another from the tension of springs alone. After the first iteration, which
-    solvers do themselves, only the second is whole, or all are. `gradient_length(model, r, none,
-    work)` is |J^T r|, and tells whether it is cheap enough to be found each time.
+
+@function
+def contrary_margin(stays, info, options):
+    """What to add to INFO.start where rows contradict: the root of rounding of the r that stays.
+
+    What else is in r is known to that only, as steps round r.
     """
+    margin = info[INFO.residual] / (FLOOR * sqrt(options[OPTIONS.rounding]))
+    return select(stays > 0.0, margin, 0.0 * margin)
+
+
+def proximal(step, renew=None, error=None, *, is_always_whole: bool = False):
+    """The functions `iterate`, `polish` and `take_back` of a method.
+
+    `step(model, is_active, is_whole, tau, work)` turns the residual r into N r, of states that are
+    active. A whole step starts from all that is missing in the equations of motion, and from the
+    multipliers. Another is the linear function N alone, of any r. After the first iteration, which
+    solvers do themselves, only the second is whole, or all are.
+
+    Methods whose steps follow accelerations have two more. `renew(model, is_active, work)` puts
+    their residual in the place of that of iterations. `error(model, tau, none, work)` tells how far
+    the equations of motion are from holding. Without these, `iterate` leaves a state as it is where
+    the residual of accelerations is needed.
+    """
+    is_followed = renew is not None
 
     @function
-    def iterate(model, size, limit, count, tau, goal, gradient, dual, multipliers, work):
-        """Iterate until |J^T r| is at most the goal, `count` iterations being done.
+    def iterate(model, size, limit, done, count, goal, options, tau, dual, multipliers, work):
+        """Iterate until |r| is at most the goal.
 
-        `size` is the number of rows, `dual` has what is known of them, `gradient` is |J^T r| as
-        far as it is known. Returns how many iterations were done, how many of them each state
-        took, and |J^T r|.
+        `size` is the number of rows, `dual` has what is known of them. `done` iterations are done
+        already for these multipliers, `count` of each state in all. Returns that count; how often
+        -W r was added to multipliers; and in how many iterations r has stayed, as rows contradict
+        each other.
         """
         none = 0.0 * goal
-        one, residual = 1.0 + none, none
-        for t in range(size):
-            residual = residual + dual.residual[t] * dual.residual[t]
-        residual = sqrt(residual)
-        own_count = count * one
-        while count < limit and any_true(gradient > goal):
-            is_active = presume(gradient > goal, True)
+        one, least = 1.0 + none, options[OPTIONS.least]
+        residual = scaled_length(size, dual.residual, dual.scales, options)
+        own_count, growth, stays = count, done * one, none
+        last_change, paused = NEVER * one, none
+        is_active = presume(residual > select(own_count < limit, goal, residual), True)
+        while done < limit and any_true(is_active):
+            for t in range(size):
+                dual.kept[t] = dual.residual[t]
+            step(model, is_active, is_always_whole or done == 1, tau, work)
+            tighten(size, is_active, dual, multipliers)
+            done = done + 1
+            before, residual = residual, scaled_length(size, dual.residual, dual.scales, options)
             own_count = own_count + select(is_active, one, none)
-            step(model, is_active, is_always_whole or count == 1, tau, work)
-            before = residual
-            residual = tighten(size, is_active, none, dual, multipliers)
-            count = count + 1
-            if is_cheap or (
-                count < limit
-                and (any_true(residual < NEAR * goal) or any_true(residual > SLOW * before))
-            ):
-                gradient = gradient_length(model, dual.residual, none, work)
-        return count, own_count, gradient
+            growth = growth + select(is_active, one, none)
+            # What follows is for states in which r hardly falls.
+            bound = select(is_active, maximum(SLOW * before, goal), residual)
+            is_slow = presume(residual > bound, False)
+            if any_true(is_slow):
+                change, whole = change_of(size, dual, dual.residual, none)
+                stays = select(is_slow, select(least * whole > change, stays + one, none), stays)
+                bound = select(stays > 0.0, change, SLOW * last_change)
+                bound = select(own_count < limit - 2.0, bound, change)
+                is_slow = select(is_slow, change, none) > select(is_slow, bound, none)
+                last_change = select(is_slow, NEVER * one, change)
+                if any_true(is_slow):
+                    own_count, growth, stays = accelerate(
+                        model, size, limit, is_slow, own_count, growth, stays, goal, options, tau,
+                        dual, multipliers, work,
+                    )  # fmt: skip
+                    residual = scaled_length(size, dual.residual, dual.scales, options)
+                    if not is_followed:
+                        paused = select(is_slow, one, paused)
+            bound = select(own_count < limit, select(stays > 1.0, residual, goal), residual)
+            is_active = presume(residual > select(paused > 0.0, residual, bound), True)
+        return own_count, growth, stays
 
     @function
-    def take_back(model, size, contradicts, own_count, tau, dual, multipliers, work):
-        """Take off what multipliers have grown by without effect: the same in each iteration.
+    def accelerate(
+        model, size, limit, is_slow, own_count, growth, stays, goal, options, tau, dual,
+        multipliers, work,
+    ):  # fmt: skip
+        """The method of conjugate residuals for states that are slow, and then a whole step.
 
-        Two more steps leave nothing else in r.
+        | symbol | here | what |
+        | --- | --- | --- |
+        | r, z = W N r | dual.kept, dual.mapped (N r) | residual, and preconditioned |
+        | p, G p | dual.direction (mu p), dual.image | direction, and what it does to r |
+        | z^T G z | power | |
         """
+        none = 0.0 * goal
+        one, least = 1.0 + none, options[OPTIONS.least]
+        for t in range(size):
+            dual.kept[t] = dual.residual[t]
+        step(model, is_slow, False, tau, work)
+        for t in range(size):
+            dual.mapped[t] = dual.residual[t]
+            dual.direction[t] = dual.residual[t]
+            dual.image[t] = dual.kept[t] - dual.residual[t]
+        power = power_of(size, dual, none)
+        own_count = own_count + select(is_slow, one, none)
+        weight = one  # how much of W r, where r stays, is in the direction
+        is_active = is_slow
+        for _ in range(DIRECTIONS):
+            if any_true(is_active):
+                for t in range(size):
+                    dual.residual[t] = dual.image[t]
+                step(model, is_active, False, tau, work)
+                square = none
+                for t in range(size):
+                    square = square + dual.weights[t] * (dual.image[t] * dual.residual[t])
+                alpha = select(square > 0.0, power / square, none)
+                # Beyond these bounds a step is rounding.
+                alpha = select(alpha > 0.0, select(alpha * least < 1.0, alpha, none), none)
+                alpha = select(is_active, alpha, none)
+                for t in range(size):
+                    x = alpha * (dual.weights[t] * dual.direction[t])
+                    multipliers[t] = multipliers[t] - select(is_active, x, none)
+                    x, y = alpha * dual.image[t], alpha * dual.residual[t]
+                    dual.kept[t] = dual.kept[t] - select(is_active, x, none)
+                    dual.mapped[t] = dual.mapped[t] - select(is_active, y, none)
+                before = power
+                power = power_of(size, dual, none)
+                beta = select(before > 0.0, power / before, none)
+                for t in range(size):
+                    dual.direction[t] = dual.mapped[t] + beta * dual.direction[t]
+                    image = dual.kept[t] - dual.mapped[t] + beta * dual.image[t]
+                    dual.image[t] = image
+                growth = growth + alpha * weight
+                weight = one + beta * weight
+                own_count = own_count + select(is_active, one, none)
+                residual = scaled_length(size, dual.kept, dual.scales, options)
+                change, whole = change_of(size, dual, dual.mapped, none)
+                is_contrary = least * whole > change
+                stays = select(is_active, select(is_contrary, one, none), stays)
+                residual = select(is_contrary, none, residual)
+                bound = select(own_count < limit - 1.0, goal, residual)
+                bound = select(alpha > 0.0, bound, residual)
+                is_active = residual > bound
+        for t in range(size):
+            dual.residual[t] = dual.kept[t]
+        if is_followed:
+            renew(model, is_slow, work)
+            step(model, is_slow, True, tau, work)
+            tighten(size, is_slow, dual, multipliers)
+            own_count = own_count + select(is_slow, one, none)
+            growth = growth + select(is_slow, one, none)
+        return own_count, growth, stays
+
+    @function
+    def polish(model, size, limit, count, growth, options, tau, dual, multipliers, work):
+        """Whole steps where equations of motion do not hold to tolerance yet.
+
+        Returns their error, and the new `count` and `growth` (see `iterate`).
+        """
+        none = 0.0 * count
+        one, motion = 1.0 + none, error(model, tau, none, work)
+        aim = 0.5 * options[OPTIONS.tolerance] + ROUNDING * options[OPTIONS.rounding]
+        for _ in range(POLISHING):
+            is_off = presume(motion > select(count < limit, aim, motion), False)
+            if any_true(is_off):
+                renew(model, is_off, work)
+                step(model, is_off, True, tau, work)
+                tighten(size, is_off, dual, multipliers)
+                count = count + select(is_off, one, none)
+                growth = growth + select(is_off, one, none)
+                motion = error(model, tau, none, work)
+        return motion, count, growth
+
+    @function
+    def take_back(model, size, stays, growth, tau, options, dual, multipliers, work):
+        """Take off what multipliers have grown by without effect, where a part of r stays.
+
+        Two more steps leave nothing else in r. Returns the length of the other part of r.
+        """
+        none = 0.0 * growth
+        contradicts = stays > 0.0
+        for t in range(size):
+            dual.kept[t] = dual.residual[t]
         for _ in range(2):
             step(model, contradicts, False, tau, work)
         for t in range(size):
-            y = own_count * (dual.weights[t] * dual.residual[t])
-            multipliers[t] = multipliers[t] + select(contradicts, y, 0.0 * y)
+            y = growth * (dual.weights[t] * dual.residual[t])
+            multipliers[t] = multipliers[t] + select(contradicts, y, none)
+            dual.kept[t] = dual.kept[t] - select(contradicts, dual.residual[t], none)
+        return scaled_length(size, dual.kept, dual.scales, options)
 
-    return iterate, take_back
+    return iterate, polish, take_back
 
 
 @function
-def tighten(size, is_active, square, dual, multipliers):
-    """lambda <- lambda - W r; returns |r|. `square` is zero."""
+def power_of(size, dual, none):
+    """z^T G z"""
+    power = none
     for t in range(size):
-        r = dual.residual[t]
-        y = dual.weights[t] * r
+        change = dual.kept[t] - dual.mapped[t]
+        power = power + dual.weights[t] * (dual.mapped[t] * change)
+    return power
+
+
+@function
+def change_of(size, dual, mapped, none):
+    """The lengths, in the norm of W, of r - N r and of r."""
+    square, whole = none, none
+    for t in range(size):
+        r, change, w = dual.kept[t], dual.kept[t] - mapped[t], dual.weights[t]
+        square = square + w * (change * change)
+        whole = whole + w * (r * r)
+    return sqrt(square), sqrt(whole)
+
+
+@function
+def tighten(size, is_active, dual, multipliers):
+    """lambda <- lambda - W r"""
+    for t in range(size):
+        y = dual.weights[t] * dual.residual[t]
         multipliers[t] = multipliers[t] - select(is_active, y, 0.0 * y)
-        square = square + r * r
-    return sqrt(square)

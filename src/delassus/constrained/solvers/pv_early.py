@@ -97,8 +97,8 @@ from ..recursion.missing import (
     CARRIED,
     keep_biases,
     keep_carried,
-    missing_length,
-    put_missing_forces,
+    motion_error,
+    put_needed_forces,
 )
 from ..recursion.open_trees import MOST_ROWS, EarlyArrays
 from ..recursion.reflections import (
@@ -111,17 +111,16 @@ from ..recursion.reflections import (
     put_piece,
     reflect,
 )
-from ..recursion.springs import frame_wrench, subtract_cross
+from ..recursion.springs import add_pull, frame_wrench, subtract_cross
 from ..recursion.sweeps import (
     CHANGE,
     TOTAL,
-    acceleration_length,
     clear_world,
-    gradient_length,
     put_motions,
     put_residuals,
+    start_length,
 )
-from ..rows.request import DUAL, INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, length
+from ..rows.request import DUAL, INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, length, scaled_length
 from ..rows.wrenches import count_rows
 
 # For each degree of freedom: w; 1 / sigma, or zero if it meets no row; the reflection 1 - factor h
@@ -130,9 +129,9 @@ MEETING = slots(angular=3, linear=3, inverse=1, factor=1, h=MOST_ROWS, x=1)
 # A joint meets a row if C S is longer than so many square roots of rounding, relative to the
 # longest constraint row and to S.
 LEAST = 10.0
-# Error of the equations of motion, in units of the rounding of their forces: above FINE it is
-# solved for, in at most TURNS rounds; above ROUGH it is added to the |J^T r| that is reported.
-FINE, TURNS, ROUGH = 500.0, 4, 5e5
+# Above so many times rounding, what is missing in the equations of motion is solved for, in at most
+# TURNS rounds.
+FINE, TURNS = 200.0, 4
 
 
 @kernel(
@@ -163,30 +162,38 @@ def pv_early(
     keep_biases(model, work)
     eliminate(model, none, work)
     start_still(model, none, a, work)
-    start = missing_length(model, tau, a, none, work)
-    missing, unit, count = none, none, none
+    missing, count = none, none
     is_active = presume(none <= none, True)
     for turn in range(TURNS):
         if turn == 0 or any_true(is_active):
             count = count + select(is_active, 1.0 + none, none)
+            if turn > 0:
+                put_missing_forces(model, work)
             pass_forces(model, tau, a, work)
             respond(model, none, a, work)
             add_multipliers(model, none, work)
             put_residuals(model, TOTAL.alpha, dual.residual, work)
-            put_missing_forces(model, work)
-            missing = missing_length(model, tau, a, none, work)
-            unit = rounding(none) * (start + length(m, dual.multipliers, options))
-            is_active = presume(missing > FINE * unit, False)
+            missing = motion_error(model, TOTAL.alpha, tau, a, none, work)
+            is_active = presume(missing > FINE * options[OPTIONS.rounding], False)
     for t in range(m):
         multipliers[t] = dual.multipliers[t]
-    wanted = length(m, dual.target, options)
-    info[INFO.start] = acceleration_length(model, wanted * wanted, work)
-    gradient = gradient_length(model, dual.residual, none, work)
-    info[INFO.gradient] = gradient + select(missing > ROUGH * unit, missing, none)
+    info[INFO.start] = start_length(model, TOTAL.alpha, a, none, work)
     info[INFO.residual] = length(m, dual.residual, options)
+    info[INFO.rows] = scaled_length(m, dual.residual, dual.scales, options)
+    info[INFO.motion] = missing
     info[INFO.iterations] = count
     put_motions(model, work)
     move_others(model, a, work)
+
+
+@function
+def put_missing_forces(model, work):
+    """Own forces of links for the accelerations found: what these take, less the pull of rows."""
+    put_needed_forces(model, TOTAL.alpha, work)
+    for t in range(count_rows(model)):
+        work.dual.tension[t] = -work.dual.multipliers[t]
+    for t in range(len(model.ends)):
+        add_pull(model, model.ends[t], work.dual.tension, work)
 
 
 # --- the backward sweep ---------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from ...dynamics.crba import mass_matrix
 from ...dynamics.energy import kinetic_energy
 from ...errors import SettingError
 from ...model.model import Model
-from ..factor.least_squares import cholesky, pseudo_inverse, times, transposed
+from ..factor.least_squares import cholesky, least_squares, times, transposed
 from ..rows.checks import check_constraints, not_negative
 from ..rows.constraints import Constraints
 
@@ -48,9 +48,10 @@ def impact(
         raise SettingError(f"restitution must be from 0 to 1, got {restitution}")
     jump = -(1.0 + restitution) * cs.velocity(q, v, threads=threads)
     J, L = cs.jacobian(q, threads=threads), cholesky(mass_matrix(model, q, threads=threads))
-    push = pseudo_inverse(transposed(np.linalg.solve(L, transposed(J))))
-    x = times(push, jump)
-    impulse = times(transposed(push), x)
+    A = transposed(np.linalg.solve(L, transposed(J)))
+    U, S, B = least_squares(A, np.sqrt(cs.scales.diagonal))
+    x = times(transposed(U), jump) / S
+    impulse, x = times(U, x / S), times(B, x)
     after = np.asarray(v) + np.linalg.solve(transposed(L), x[..., None])[..., 0]
     loss = kinetic_energy(model, q, v, threads=threads) - kinetic_energy(model, q, after)
     return Impact(*deliver((after, impulse, loss), out))
