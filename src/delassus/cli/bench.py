@@ -80,9 +80,10 @@ def _quick_note() -> str:
     if not is_compiled():
         return note
     compiled, known, folder = compiled_kernels()
+    place = f", kept in {folder}" if folder else ""
     return (
         f"{note}; most of its time is compiling where kernels are not compiled yet: "
-        f"{compiled} of {known} are, kept in {folder}"
+        f"{compiled} of {known} are{place}"
     )
 
 

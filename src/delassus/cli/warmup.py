@@ -38,6 +38,8 @@ def run(options: argparse.Namespace) -> int:
     names = _select(options.names)
     tasks = [(name, entry) for name in names for entry in _ENTRIES]
     folder = cache.folder()
+    if folder is None:
+        raise DelassusError("there is no folder to keep compiled kernels in")
     start = time.perf_counter()
     _compile_all(tasks, min(options.jobs or os.cpu_count() or 1, len(tasks)))
     seconds = time.perf_counter() - start

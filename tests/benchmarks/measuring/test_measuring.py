@@ -64,7 +64,7 @@ def test_compiled_kernels_are_counted(tmp_path, monkeypatch):
     monkeypatch.setattr(machine.cache, "folder", lambda: tmp_path)
     assert machine.compiled_kernels()[0] == 0
     # Two ways into one kernel, and a file of another kind.
-    for name in ("crba_single.py311.nbi", "crba_batch64.py311.nbi", "crba_batch64.py311.1.nbc"):
+    for name in ("crba_single.kernel", "crba_batch64.kernel", "crba_batch64.kernel.x.part"):
         (tmp_path / name).touch()
     compiled, known, folder = machine.compiled_kernels()
     assert (compiled, folder) == (1, tmp_path)

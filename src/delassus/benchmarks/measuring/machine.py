@@ -75,10 +75,10 @@ def resident_memory() -> tuple[int, int] | None:
     return now, peak
 
 
-def compiled_kernels() -> tuple[int, int, Path]:
+def compiled_kernels() -> tuple[int, int, Path | None]:
     """How many kernels have been compiled, how many there are, and where compiled ones are kept."""
     folder = cache.folder()
-    kept = {path.name.partition(".")[0] for path in folder.glob("*.nbi")}
+    kept = cache.kept_entries()
     names = list(kernels())
     compiled = [n for n in names if any(f"{n}_{entry}" in kept for entry in _ENTRIES)]
     return len(compiled), len(names), folder
