@@ -1,6 +1,9 @@
 """Compiled kernels are kept, found again, and never stale."""
 
+import compileall
+import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -9,7 +12,10 @@ from pathlib import Path
 import pytest
 
 import delassus
+from delassus.compile import kernels
 from delassus.compile.native import cache
+from delassus.compile.native.cache import files
+from delassus.compile.native.cache.contents import reached_functions
 
 PACKAGE = Path(delassus.__file__).parent
 EVALUATE = """
@@ -57,7 +63,8 @@ def test_an_edited_helper_is_never_served_stale(tmp_path, copied_package):
     assert "compiling potential_energy" in changed.stderr
 
     # Both versions live side by side: the first is still found.
-    assert len(list((tmp_path / "cache").iterdir())) == 2
+    (environment,) = (tmp_path / "cache").iterdir()
+    assert len(list(environment.iterdir())) == 2
     vectors.write_text(text)
     back = run(tmp_path, PYTHONPATH=str(copied_package))
     assert back.stdout == first.stdout
@@ -77,13 +84,170 @@ def test_an_unwritable_home_falls_back_to_a_temporary_folder_with_a_warning(tmp_
     assert Path(done.stdout.strip()).is_relative_to(tmp_path / "tmp")
 
 
-def test_the_hash_covers_kernels_and_leaves_out_what_people_run(copied_package):
-    package = copied_package / "delassus"
-    before = cache.source_hash(package)
-    (package / "cli" / "extra.py").write_text("x = 1\n")
-    assert cache.source_hash(package) == before
-    (package / "spatial" / "extra.py").write_text("x = 1\n")
-    assert cache.source_hash(package) != before
+# --- what a key covers ----------------------------------------------------------------------------
+
+KEYS = """
+import json, delassus
+from delassus.compile import kernels
+from delassus.compile import kernels
+from delassus.compile.native import cache
+from delassus.compile.native.cache import files
+from delassus.compile.native.cache.contents import reached_functions
+print(json.dumps({name: cache.entry_key(k.function) for name, k in kernels().items()}))
+"""
+
+
+def keys(where):
+    """The keys of all kernels of a package in a folder or zip file."""
+    done = subprocess.run(
+        [sys.executable, "-c", KEYS],
+        env={**os.environ, "PYTHONPATH": str(where)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert not done.returncode, done.stderr
+    return json.loads(done.stdout)
+
+
+def changed_by(copied_package, file, old, new):
+    """The kernels whose keys change when a text in a file is replaced."""
+    before = keys(copied_package)
+    path = copied_package / "delassus" / file
+    text = path.read_text()
+    assert text.count(old) >= 1
+    path.write_text(text.replace(old, new, 1))
+    after = keys(copied_package)
+    path.write_text(text)
+    return {name for name in before if before[name] != after[name]}, set(before)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "changes", "stays"),
+    [
+        # a function that some kernels call
+        (
+            "constrained/delassus/blocks.py",
+            *("for k in range(", "for k in range(0, "),
+            *({"pv_osim", "caba_osim"}, {"aba", "caba", "rnea"}),
+        ),
+        # a kernel's own file
+        ("dynamics/coriolis.py", "0.5", "0.25", {"coriolis"}, {"aba", "crba", "caba"}),
+        # the value of a constant, and the slots of a record, which other files read
+        (
+            "constrained/solvers/proximal.py",
+            "NEAR, SLOW = 10.0",
+            "NEAR, SLOW = 11.0",
+            {"caba"},
+            {"aba"},
+        ),
+        ("dynamics/rnea.py", "omega=3", "omega=4", {"rnea"}, {"aba"}),
+        # a helper of helpers
+        ("spatial/vectors.py", "return a[0] * b[0]", "return b[0] * a[0]", {"weigh", "caba"}, {}),
+        # neither comments nor docstrings nor code that kernels do not call
+        ("spatial/vectors.py", '"""', '# a comment\n\n"""', {}, {"aba", "rnea", "caba"}),
+        ("model/model.py", "class Model(", "x = 1\n\n\nclass Model(", {}, {"aba", "caba"}),
+    ],
+)
+def test_a_key_changes_with_what_its_kernel_is_made_of(
+    copied_package, file, old, new, changes, stays
+):
+    changed, _ = changed_by(copied_package, file, old, new)
+    assert changed >= set(changes)
+    assert not changed & set(stays)
+
+
+def test_the_compile_layer_is_part_of_every_kernel(copied_package):
+    changed, known = changed_by(copied_package, "compile/native/lanes.py", "INDEX", "INDEX ")
+    assert changed == known
+
+
+def without_sources(package):
+    """Replace sources by byte code."""
+    compileall.compile_dir(package, quiet=2, legacy=True)
+    for path in package.rglob("*.py"):
+        path.unlink()
+
+
+@pytest.mark.parametrize("is_zipped", [False, True])
+@pytest.mark.parametrize("has_sources", [False, True])
+@pytest.mark.parametrize("file", ["spatial/vectors.py", "compile/native/lanes.py"])
+def test_keys_change_with_code_in_zip_files_and_without_sources(
+    copied_package, tmp_path, is_zipped, has_sources, file
+):
+    def packed(name):
+        place = tmp_path / name
+        shutil.copytree(copied_package, place)
+        if not has_sources:
+            without_sources(place / "delassus")
+        return shutil.make_archive(str(place), "zip", place) if is_zipped else place
+
+    first = packed("first")
+    path = copied_package / "delassus" / file
+    path.write_text(path.read_text().replace("a[0] * b[0]", "b[0] * a[0]") + "\nx = 1\n")
+    edited = packed("edited")
+    before, after = keys(first), keys(edited)
+    assert before["caba"] != after["caba"]
+    assert before == keys(first)
+
+
+def test_all_kernels_of_the_package_can_be_kept():
+    for kernel in kernels().values():
+        assert cache.entry_key(kernel.function)
+
+
+def test_all_that_is_compiled_for_a_kernel_is_part_of_its_key(monkeypatch, tmp_path):
+    """The compiler tells which functions it compiles; a key without one of them could be stale."""
+    from numba.core import event
+
+    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
+    compiled = set()
+
+    class Listener(event.Listener):
+        def on_start(self, event):
+            compiled.add(event.data["dispatcher"].py_func)
+
+        def on_end(self, event):
+            pass
+
+    kernel = kernels()["delassus_diagonal"]
+    with event.install_listener("numba:compile", Listener()):
+        kernel._single.clear()
+        kernel.single()
+    layer = "delassus.compile."
+    ours = {f for f in compiled if f.__module__.startswith("delassus")}
+    ours = {f for f in ours if not f.__module__.startswith(layer)}
+    assert kernel.function in ours and len(ours) > 20
+    assert ours <= set(reached_functions(kernel.function))
+
+
+class Opaque:
+    """A value that nobody can tell whether it changed."""
+
+
+SECRET = Opaque()
+
+
+def test_a_function_whose_changes_would_go_unnoticed_is_not_kept(monkeypatch):
+    def reads_it():
+        return SECRET
+
+    monkeypatch.setattr(reads_it, "__module__", "delassus.somewhere")
+    with pytest.raises(cache.NotKept, match=r"refers to .*Opaque"):
+        cache.entry_key(reads_it)
+
+
+def test_only_the_entries_used_last_are_kept(tmp_path):
+    for k in range(12):
+        path = tmp_path / f"a_single.{k}.kernel"
+        files.write(path, pickle.dumps(k))
+        os.utime(path, (k, k))
+        files.write(tmp_path / f"a_single_full.{k}.kernel", b"")
+    assert files.read(tmp_path / "a_single.0.kernel") == 0  # now it is the one used last
+    files.remove_older(tmp_path, "a_single")
+    left = {path.name for path in tmp_path.glob("a_single.*")}
+    assert left == {f"a_single.{k}.kernel" for k in (0, *range(5, 12))}
+    assert len(list(tmp_path.glob("a_single_full.*"))) == 12
 
 
 def test_compiling_is_announced_once_a_kernel(tmp_path):

@@ -37,7 +37,7 @@ def test_a_kernel_declared_after_others_ran_gets_its_own_work_memory(capfd):
     many = np.stack([v, 2 * v, 3 * v])
     assert np.allclose(sum_of_squares(model, (many,)), v @ v * np.array([1, 4, 9]))
     assert np.array_equal(dl.inverse_dynamics(model, q, v, a), before)
-    # It is not of the package, whose hash names the folder: keeping it there could serve it stale.
+    # It is not of the package: it is not kept.
     assert capfd.readouterr().err.count("compiling sum of squares") == 1
     assert not list(cache.folder().glob("*sum_of_squares*"))
 

@@ -190,10 +190,13 @@ def _compile(kernel_function, signature, dtype, source, name, label, types, **op
     f = scope[name]
     f.__module__ = _MODULE
     dispatcher = numba.njit(**FAST, **options)(f)
-    if cache.covers(kernel_function):
-        cache.attach(dispatcher, label, prepare=lambda: scope.update(names()))
-    else:
-        cache.announce(label, is_kept=False)
+    work = signature.work.classes("Work")
+    arrays = signature.model.array_types(dtype)
+    try:
+        key = cache.entry_key(kernel_function, source, str(types), signature.model, arrays, work)
+        cache.attach(dispatcher, label, key, prepare=lambda: scope.update(names()))
+    except cache.NotKept as reason:
+        cache.announce(label, not_kept=str(reason))
         scope.update(names())
     dispatcher.compile(types)
     dispatcher.disable_compile()

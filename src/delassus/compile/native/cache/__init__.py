@@ -1,9 +1,10 @@
 """The disk cache of compiled kernels.
 
 Numba's own disk cache looks only at the file of the outermost function. So, after a change of a
-helper in another file, it would load old code. Here the folder's name is a hash of all sources that
-kernels may be made of, of the versions of Numba, llvmlite, NumPy and Python, and of the processor.
-If any of them changes, the folder changes.
+helper in another file, it would load old code. Here the name of an entry's file has a hash of all
+that its machine code is made of: the kernel's function with all that it refers to, the entry's own
+source, and the compile layer (see `contents`). The name of the folder has a hash of the versions of
+Numba, llvmlite, NumPy and Python, and of the processor. If any of them changes, the name changes.
 """
 
 from __future__ import annotations
@@ -16,38 +17,44 @@ from pathlib import Path
 
 from .. import cpu
 from . import files
+from .contents import Untraceable, contents_hash, files_hash, is_of_package
 from .folders import FOLDER_VARIABLE, CacheWarning, find_folder
 
-__all__ = ["FOLDER_VARIABLE", "CacheWarning", "announce", "attach", "covers", "folder"]
+__all__ = [
+    "FOLDER_VARIABLE",
+    "CacheWarning",
+    "NotKept",
+    "announce",
+    "attach",
+    "entry_key",
+    "folder",
+    "kept_entries",
+]
 
 _ENDING = ".kernel"
-_PACKAGE = Path(__file__).resolve().parents[3]
-# Folders of the package without code of kernels.
-_WITHOUT_KERNELS = ("benchmarks", "cli", "viewer", "model/formats")
+_COMPILE_LAYER = __name__.rpartition(".native.")[0]
+# The compile layer is hashed by its files. Here, when it is imported, they are still what is in
+# memory. If they have changed when an entry is saved, then nobody knows what made that entry.
+_LAYER_HASH = files_hash(_COMPILE_LAYER)
+# Settings of Numba that change machine code.
+_SETTINGS = (
+    *("CPU_NAME", "CPU_FEATURES", "ENABLE_AVX", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE"),
+    *("BOUNDSCHECK", "DEBUGINFO_DEFAULT"),
+)
 
 
-def source_hash(package: Path = _PACKAGE) -> str:
-    """A hash of all sources that kernels may be made of, by relative path and content."""
-    digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        name = path.relative_to(package).as_posix()
-        if name.startswith(_WITHOUT_KERNELS):
-            continue
-        digest.update(name.encode() + b"\0")
-        digest.update(path.read_bytes())
-        digest.update(b"\0")
-    return digest.hexdigest()
+class NotKept(Exception):
+    """An entry cannot be kept, as its changes would go unnoticed."""
 
 
 @cache
 def fingerprint() -> str:
-    """A short hash of all that compiled code depends on."""
+    """A short hash of all that machine code depends on besides the code of this package."""
     import llvmlite
     import numba
     import numpy
 
     parts = (
-        source_hash(),
         numba.__version__,
         llvmlite.__version__,
         numpy.__version__,
@@ -55,13 +62,14 @@ def fingerprint() -> str:
         cpu.name(),
         cpu.features(),
         str(cpu.vector_bytes()),
+        *(f"{name}={getattr(numba.config, name, None)}" for name in _SETTINGS),
     )
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 @cache
 def folder() -> Path | None:
-    """The folder for kernels of this version, created if needed; None if there can be none."""
+    """The folder for this environment, created if needed; None if there can be none."""
     return find_folder(fingerprint())
 
 
@@ -71,16 +79,28 @@ def kept_entries() -> set[str]:
     return {path.name.partition(".")[0] for path in where.glob(f"*{_ENDING}")} if where else set()
 
 
+def entry_key(function: Callable, *others) -> str:
+    """A short hash of all that an entry of a kernel is made of; `NotKept` if there can be none."""
+    if not is_of_package(function.__module__):
+        raise NotKept("it is not of the package")
+    if _LAYER_HASH is None:
+        raise NotKept("the files of the package cannot be read")
+    try:
+        return contents_hash(_LAYER_HASH, function, *others)[:16]
+    except Untraceable as error:
+        raise NotKept(f"its code refers to {error}") from None
+
+
 _said: set[str] = set()
 
 
-def announce(kernel: str, is_kept: bool = True) -> None:
+def announce(kernel: str, not_kept: str = "") -> None:
     """Print that a kernel is being compiled, once for each kernel."""
     if kernel not in _said:
         _said.add(kernel)
-        where = "not kept: it is not of the package"
-        if is_kept:
-            where = f"once; kept in {folder()}" if folder() else "not kept"
+        where = f"once; kept in {folder()}" if folder() else "not kept"
+        if not_kept:
+            where = f"not kept: {not_kept}"
         print(
             f"delassus: compiling {kernel} for {cpu.name()} ({where})",
             file=sys.stderr,
@@ -88,12 +108,7 @@ def announce(kernel: str, is_kept: bool = True) -> None:
         )
 
 
-def covers(function: Callable) -> bool:
-    """Whether a function's source is part of `source_hash`, that is, of this package."""
-    return Path(function.__code__.co_filename).resolve().is_relative_to(_PACKAGE)
-
-
-def attach(dispatcher, label: str, prepare: Callable[[], None]) -> None:
+def attach(dispatcher, label: str, key: str, prepare: Callable[[], None]) -> None:
     """Make a dispatcher load its one entry from the folder, or compile it and save it there.
 
     Before it compiles, this is announced and `prepare` is called.
@@ -102,8 +117,8 @@ def attach(dispatcher, label: str, prepare: Callable[[], None]) -> None:
     from numba.core.compiler import CompileResult
     from numba.core.serialize import dumps
 
-    where = folder()
-    path = where and where / f"{dispatcher.py_func.__name__}{_ENDING}"
+    where, name = folder(), dispatcher.py_func.__name__
+    path = where and where / f"{name}.{key}{_ENDING}"
 
     class Cache(NullCache):
         def load_overload(self, sig, target_context):
@@ -120,7 +135,10 @@ def attach(dispatcher, label: str, prepare: Callable[[], None]) -> None:
 
         def save_overload(self, sig, data):
             # Code with addresses in it works in this process only.
-            if path and not data.library.has_dynamic_globals:
+            if path is None or data.library.has_dynamic_globals:
+                return
+            if files_hash(_COMPILE_LAYER) == _LAYER_HASH:
                 files.write(path, dumps(data._reduce()))
+                files.remove_older(where, name)
 
     dispatcher._cache = Cache()

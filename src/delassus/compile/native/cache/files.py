@@ -31,13 +31,17 @@ def read(path: Path) -> object | None:
         with path.open("rb") as file:
             check_owner(os.fstat(file.fileno()), path)
             content = file.read()
-        return _unpack(content)
+        found = _unpack(content)
     except FileNotFoundError:
         return None
     except OSError as error:
         reject(path, error.strerror or str(error))
     except Damaged as error:
         reject(path, str(error))
+    else:
+        with contextlib.suppress(OSError):
+            os.utime(path)  # for `remove_older`
+        return found
     return None
 
 
@@ -94,3 +98,15 @@ def _replace(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(made)
         raise
+
+
+def remove_older(folder: Path, name: str, keep: int = 8) -> None:
+    """Remove all files `name.*` but those used last.
+
+    Each of them is the same entry compiled from other sources. Several are kept, as installations
+    and checkouts of the package may share the folder.
+    """
+    with contextlib.suppress(OSError):  # another process removes the same files, for instance
+        found = sorted(folder.glob(f"{name}.*"), key=lambda path: path.stat().st_mtime)
+        for path in found[:-keep]:
+            path.unlink()
