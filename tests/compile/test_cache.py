@@ -4,6 +4,7 @@ import compileall
 import json
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 
 import delassus
 from delassus.compile import kernels
-from delassus.compile.native import cache
+from delassus.compile.native import cache, entries
 from delassus.compile.native.cache import files
 from delassus.compile.native.cache.contents import reached_functions
 
@@ -44,7 +45,7 @@ def copied_package(tmp_path):
 def test_an_edited_helper_is_never_served_stale(tmp_path, copied_package):
     first = run(tmp_path, PYTHONPATH=str(copied_package))
     assert float(first.stdout) == pytest.approx(-19.62)
-    assert "compiling potential_energy for" in first.stderr
+    assert "compiling potential_energy, one state, for" in first.stderr
     again = run(tmp_path, PYTHONPATH=str(copied_package))
     assert again.stdout == first.stdout
     assert "compiling" not in again.stderr
@@ -90,7 +91,7 @@ KEYS = """
 import json, delassus
 from delassus.compile import kernels
 from delassus.compile import kernels
-from delassus.compile.native import cache
+from delassus.compile.native import cache, entries
 from delassus.compile.native.cache import files
 from delassus.compile.native.cache.contents import reached_functions
 print(json.dumps({name: cache.entry_key(k.function) for name, k in kernels().items()}))
@@ -250,7 +251,29 @@ def test_only_the_entries_used_last_are_kept(tmp_path):
     assert len(list(tmp_path.glob("a_single_full.*"))) == 12
 
 
-def test_compiling_is_announced_once_a_kernel(tmp_path):
+def test_every_compilation_is_announced(tmp_path):
     source = EVALUATE + "dl.potential_energy(b.build(), np.zeros((4, 1)))\n"
-    done = run(tmp_path, source)
-    assert done.stderr.count("compiling potential_energy for") == 1
+    announcements = run(tmp_path, source).stderr.splitlines()
+    assert len(announcements) == 2
+    for line, entry in zip(announcements, ("one state", "batches of float64"), strict=True):
+        assert line.startswith(f"delassus: compiling potential_energy, {entry}, for ")
+        assert re.search(rf"\(once, about \d+ s; kept in {tmp_path / 'cache'}", line)
+
+
+def test_an_announcement_tells_optional_inputs_and_that_an_entry_is_not_kept(monkeypatch, capsys):
+    monkeypatch.setattr(cache, "folder", lambda: None)
+    kernel = kernels()["passive"]
+    monkeypatch.setattr(kernel, "_single", {})
+    kernel.single()
+    assert re.search(r"passive_forces, one state, .*not kept\)", capsys.readouterr().err)
+    described = entries.describe_single(kernels()["rnea"].signature, with_optional=True)
+    assert described == "one state with external_forces"
+
+
+def test_larger_kernels_are_announced_to_take_longer(monkeypatch, capsys):
+    monkeypatch.setattr(cache, "folder", lambda: None)
+    seconds = []
+    for name in ("normalize", "rnea", "aba", "caba"):
+        cache.announce(name, kernels()[name].function)
+        seconds.append(int(re.search(r"about (\d+) s", capsys.readouterr().err)[1]))
+    assert seconds == sorted(set(seconds))

@@ -20,7 +20,6 @@ start..stop-1 in blocks of W lanes, without the GIL:
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import combinations
 
 from ..language.signature import Signature
@@ -180,24 +179,38 @@ def _batch_source(name: str, signature: Signature) -> str:
     )
 
 
-def _compile(kernel_function, signature, dtype, source, name, label, types, **options):
-    """Load the entry from the cache, or compile it."""
+def describe_single(signature: Signature, with_optional: bool) -> str:
+    """What the entry for one state is called for people."""
+    optional = " and ".join(a.name for a in signature.inputs[signature.required :])
+    return f"one state with {optional}" if with_optional else "one state"
+
+
+def describe_batch(dtype) -> str:
+    """What the entry for many states is called for people."""
+    return f"batches of {dtype.name}"
+
+
+def _compile(kernel_function, signature, dtype, source, name, description, types, **options):
+    """Load the entry from the cache, or announce and compile it."""
     import numba
 
-    names = partial(_names, kernel_function, signature, dtype)
     scope = {"__name__": _MODULE}  # lets Numba find the module when it loads from the cache
     exec(compile(source, f"<{name}>", "exec"), scope)
     f = scope[name]
     f.__module__ = _MODULE
     dispatcher = numba.njit(**FAST, **options)(f)
+
+    def before_compiling(not_kept: str = "") -> None:
+        cache.announce(description, kernel_function, not_kept)
+        scope.update(_names(kernel_function, signature, dtype))
+
     work = signature.work.classes("Work")
     arrays = signature.model.array_types(dtype)
     try:
         key = cache.entry_key(kernel_function, source, str(types), signature.model, arrays, work)
-        cache.attach(dispatcher, label, key, prepare=lambda: scope.update(names()))
+        cache.attach(dispatcher, key, before_compiling)
     except cache.NotKept as reason:
-        cache.announce(label, not_kept=str(reason))
-        scope.update(names())
+        before_compiling(not_kept=str(reason))
     dispatcher.compile(types)
     dispatcher.disable_compile()
     # Arguments of wrong types are refused at once. Numba would spend a quarter of a millisecond on
@@ -220,6 +233,7 @@ def single(label: str, kernel_function, signature: Signature, dtype, with_option
     from numba import types
 
     name = f"{kernel_function.__name__}_single" + "_full" * with_optional
+    description = f"{label}, {describe_single(signature, with_optional)}"
     left_out = 0 if with_optional else len(signature.inputs) - signature.required
     if not with_optional:
         signature = signature.without_optional()
@@ -227,7 +241,7 @@ def single(label: str, kernel_function, signature: Signature, dtype, with_option
     arrays = [types.Array(number, len(a.shape), "C") for a in signature.states]
     argument_types = types.int64(types.int64, *_shared_types(signature), *arrays)
     source = _single_source(name, signature, left_out)
-    return _compile(kernel_function, signature, dtype, source, name, label, argument_types)
+    return _compile(kernel_function, signature, dtype, source, name, description, argument_types)
 
 
 def batch(label: str, kernel_function, signature: Signature, dtype):
@@ -247,8 +261,9 @@ def batch(label: str, kernel_function, signature: Signature, dtype):
         types.int64,
     )
     source = _batch_source(name, signature)
+    description = f"{label}, {describe_batch(dtype)}"
     return _compile(
-        kernel_function, signature, dtype, source, name, label, argument_types, nogil=True
+        kernel_function, signature, dtype, source, name, description, argument_types, nogil=True
     )
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from .. import cpu
 from . import files
-from .contents import Untraceable, contents_hash, files_hash, is_of_package
+from .contents import Untraceable, contents_hash, files_hash, is_of_package, reached_functions
 from .folders import FOLDER_VARIABLE, CacheWarning, find_folder
 
 __all__ = [
@@ -36,6 +36,8 @@ _COMPILE_LAYER = __name__.rpartition(".native.")[0]
 # The compile layer is hashed by its files. Here, when it is imported, they are still what is in
 # memory. If they have changed when an entry is saved, then nobody knows what made that entry.
 _LAYER_HASH = files_hash(_COMPILE_LAYER)
+# Roughly, on a Neoverse-N1 core. A fast core of a desktop takes half of it.
+_SECONDS_A_FUNCTION = 0.15
 # Settings of Numba that change machine code.
 _SETTINGS = (
     *("CPU_NAME", "CPU_FEATURES", "ENABLE_AVX", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE"),
@@ -91,28 +93,20 @@ def entry_key(function: Callable, *others) -> str:
         raise NotKept(f"its code refers to {error}") from None
 
 
-_said: set[str] = set()
+def announce(entry: str, kernel_function: Callable, not_kept: str = "") -> None:
+    """Print that an entry is being compiled, about how long it takes, and where it is kept."""
+    seconds = _SECONDS_A_FUNCTION * len(reached_functions(kernel_function))
+    about = f"about {max(round(seconds, -1 if seconds > 10 else 0), 1):.0f} s"
+    if not_kept or folder() is None:
+        kept = f"{about} in each process; not kept" + f": {not_kept}" * bool(not_kept)
+    else:
+        kept = f"once, {about}; kept in {folder()}"
+    message = f"delassus: compiling {entry}, for {cpu.name()} ({kept})"
+    print(message, file=sys.stderr, flush=True)
 
 
-def announce(kernel: str, not_kept: str = "") -> None:
-    """Print that a kernel is being compiled, once for each kernel."""
-    if kernel not in _said:
-        _said.add(kernel)
-        where = f"once; kept in {folder()}" if folder() else "not kept"
-        if not_kept:
-            where = f"not kept: {not_kept}"
-        print(
-            f"delassus: compiling {kernel} for {cpu.name()} ({where})",
-            file=sys.stderr,
-            flush=True,
-        )
-
-
-def attach(dispatcher, label: str, key: str, prepare: Callable[[], None]) -> None:
-    """Make a dispatcher load its one entry from the folder, or compile it and save it there.
-
-    Before it compiles, this is announced and `prepare` is called.
-    """
+def attach(dispatcher, key: str, before_compiling: Callable[[], None]) -> None:
+    """Make a dispatcher load its one entry from the folder, or compile it and save it there."""
     from numba.core.caching import NullCache
     from numba.core.compiler import CompileResult
     from numba.core.serialize import dumps
@@ -129,8 +123,7 @@ def attach(dispatcher, label: str, key: str, prepare: Callable[[], None]) -> Non
                     return CompileResult._rebuild(target_context, *found)
                 except Exception as error:
                     files.reject(path, f"{type(error).__name__}: {error}")
-            announce(label)
-            prepare()
+            before_compiling()
             return None
 
         def save_overload(self, sig, data):

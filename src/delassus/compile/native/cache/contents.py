@@ -13,6 +13,7 @@ package.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.resources
 from collections.abc import Iterator
@@ -40,9 +41,13 @@ def contents_hash(*values) -> str:
 
 
 def reached_functions(function: FunctionType) -> list[FunctionType]:
-    """A function and all functions that it refers to, directly or through others."""
+    """A function and the functions that it refers to, directly or through others.
+
+    It ends at what is `Untraceable`.
+    """
     writer = _Writer()
-    writer.write(function)
+    with contextlib.suppress(Untraceable):
+        writer.write(function)
     return [value for value in writer.written if isinstance(value, FunctionType)]
 
 
