@@ -6,7 +6,8 @@ import sys
 import pytest
 
 import delassus as dl
-from delassus.cli import main
+from delassus.cli import main, warmup
+from delassus.compile import kernels
 from delassus.compile.native import cache
 
 PENDULUM = """
@@ -112,14 +113,48 @@ def test_count_is_that_of_the_library(pendulum, capsys):
 
 def test_warmup_compiles_and_tells_where(capsys):
     assert main(["warmup", "normalize", "--jobs", "1"]) == 0
-    text = capsys.readouterr().out
-    assert text.startswith("1 kernel ready in ")
-    assert str(cache.folder()) in text
+    captured = capsys.readouterr()
+    assert captured.out.startswith("1 kernel ready in ")
+    assert str(cache.folder()) in captured.out
+    assert "compiling" not in captured.err
 
 
 def test_warmup_shares_the_work_between_processes(capsys):
     assert main(["warmup", "normalize", "passive_forces", "--jobs", "2"]) == 0
     assert capsys.readouterr().out.startswith("2 kernels ready")
+
+
+def test_warmup_starts_with_what_takes_longest():
+    tasks = warmup.in_order(["normalize", "caba", "rnea"])
+    assert [task.kernel for task in tasks[:5]] == ["caba"] * 4 + ["rnea"]
+    assert tasks[-1].kernel == "normalize"
+    entries = {task.entry for task in tasks if task.kernel == "rnea"}
+    assert entries == {
+        *("one state", "one state with external_forces"),
+        *("batches of float64", "batches of float32"),
+    }
+
+
+def test_warmup_uses_the_cores_that_the_process_may_use(monkeypatch):
+    used = []
+    monkeypatch.setattr(warmup, "available_cores", lambda: 3)
+    monkeypatch.setattr(warmup, "_compile_all", lambda tasks, jobs: used.append(jobs) or [])
+    assert main(["warmup"]) == 0
+    assert main(["warmup", "--jobs", "5"]) == 0
+    assert used == [3, 5]
+
+
+def test_warmup_names_what_failed_and_goes_on(monkeypatch, capsys):
+    def fail(dtype):
+        raise ZeroDivisionError("out of luck")
+
+    monkeypatch.setattr(kernels()["normalize"], "batch", fail)
+    assert main(["warmup", "normalize", "--jobs", "1"]) == 1
+    captured = capsys.readouterr()
+    assert captured.err.count("FAILED: normalize, batches of float") == 2
+    assert "ZeroDivisionError: out of luck" in captured.err
+    assert "3 of 3: normalize" in captured.err
+    assert captured.out.startswith("2 of 3 entries failed")
 
 
 def test_warmup_refuses_when_compilation_is_off(monkeypatch, capsys):

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import multiprocessing
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from typing import NamedTuple
 
-from ..compile import FLOAT32, FLOAT64, is_compiled, kernels
+from ..compile import is_compiled, kernels
 from ..compile.native import cache
+from ..compile.workers import available_cores
 from ..errors import DelassusError, UnknownNameError
 
-_ENTRIES = ("one state", "batch of float64", "batch of float32")
+
+class Task(NamedTuple):
+    """An entry to compile: the kernel's name, and what the entry is for."""
+
+    kernel: str
+    entry: str
+
+    def __str__(self) -> str:
+        return f"{kernels()[self.kernel].label}, {self.entry}"
 
 
 def add_to(commands) -> None:
@@ -36,28 +44,32 @@ def run(options: argparse.Namespace) -> int:
     if not is_compiled():
         raise DelassusError("compilation is switched off by DELASSUS_COMPILE=0")
     names = _select(options.names)
-    tasks = [(name, entry) for name in names for entry in _ENTRIES]
     folder = cache.folder()
     if folder is None:
         raise DelassusError("there is no folder to keep compiled kernels in")
+    tasks = in_order(names)
     start = time.perf_counter()
-    _compile_all(tasks, min(options.jobs or os.cpu_count() or 1, len(tasks)))
+    failures = _compile_all(tasks, min(options.jobs or available_cores(), len(tasks)))
     seconds = time.perf_counter() - start
+    for failure in failures:
+        print(f"delassus: FAILED: {failure}", file=sys.stderr)
     ready = "1 kernel" if len(names) == 1 else f"{len(names)} kernels"
-    print(f"{ready} ready in {seconds:.1f} s, kept in {folder}")
-    return 0
+    outcome = f"{len(failures)} of {len(tasks)} entries failed" if failures else f"{ready} ready"
+    print(f"{outcome} in {seconds:.1f} s, kept in {folder}")
+    return 1 if failures else 0
 
 
-def compile_entry(name: str, entry: str) -> str:
-    """Compile one entry of one kernel, or find it in the cache; return what was done."""
-    kernel = kernels()[name]
-    if entry == _ENTRIES[0]:
-        kernel.single()
-        if len(kernel.signature.inputs) > kernel.signature.required:
-            kernel.single(with_optional=True)
-    else:
-        kernel.batch(FLOAT64 if entry == _ENTRIES[1] else FLOAT32)
-    return f"{kernel.label}, {entry}"
+def in_order(names: Sequence[str]) -> list[Task]:
+    """All entries of kernels, those that take longest first: so no long one is left at the end."""
+    known = kernels()
+    longest_first = sorted(names, key=lambda name: -cache.estimated_seconds(known[name].function))
+    return [Task(name, entry) for name in longest_first for entry in known[name].compilations()]
+
+
+def compile_entry(task: Task) -> Task:
+    """Compile one entry of one kernel, or find it in the cache."""
+    kernels()[task.kernel].compilations()[task.entry]()
+    return task
 
 
 def _select(wanted: Sequence[str]) -> list[str]:
@@ -69,38 +81,53 @@ def _select(wanted: Sequence[str]) -> list[str]:
     return [labels[name] for name in wanted or labels]
 
 
-def _compile_all(tasks: list[tuple[str, str]], jobs: int) -> None:
+def _compile_all(tasks: list[Task], jobs: int) -> list[str]:
+    """Compile all entries; return what failed, and why."""
     from tqdm import tqdm
 
+    failures = []
     with tqdm(total=len(tasks), unit="entry", disable=None, leave=False, file=sys.stderr) as bar:
-        quiet = contextlib.nullcontext() if bar.disable else _silent_announcements()
-        with quiet:
-            for done in _completed(tasks, jobs):
-                bar.set_description(done)
-                bar.update()
+        for number, (task, error) in enumerate(_completed(tasks, jobs), start=1):
+            if error is not None:
+                failures.append(f"{task}: {type(error).__name__}: {error}")
+            bar.set_description(str(task))
+            bar.update()
+            if bar.disable:  # this is no terminal
+                print(f"delassus: {number} of {len(tasks)}: {task}", file=sys.stderr, flush=True)
+    return failures
 
 
-@contextlib.contextmanager
-def _silent_announcements() -> Iterator[None]:
-    """The bar already tells what the announcements of the compiler would."""
-    with contextlib.redirect_stderr(io.StringIO()):
-        yield
-
-
-def _completed(tasks: list[tuple[str, str]], jobs: int) -> Iterator[str]:
+def _completed(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, Exception | None]]:
+    """Each entry once it is done, with the error if it failed."""
     if jobs == 1:
-        for task in tasks:
-            yield compile_entry(*task)
+        _be_quiet()
+        try:
+            for task in tasks:
+                yield task, _error_of(compile_entry, task)
+        finally:
+            _be_quiet(False)
         return
     # Numba compiles under a global lock, so only processes share the work.
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, spawn, initializer=_silence) as pool:
-        for future in as_completed([pool.submit(compile_entry, *task) for task in tasks]):
-            yield future.result()
+    with ProcessPoolExecutor(jobs, spawn, initializer=_be_quiet) as pool:
+        submitted = {pool.submit(compile_entry, task): task for task in tasks}
+        for future in as_completed(submitted):
+            yield submitted[future], _error_of(future.result)
 
 
-def _silence() -> None:
-    sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - stays open as long as the process
+def _error_of(call, *arguments) -> Exception | None:
+    try:
+        call(*arguments)
+    except BrokenProcessPool:
+        return DelassusError("a process was ended from outside; fewer --jobs need less memory")
+    except Exception as error:
+        return error
+    return None
+
+
+def _be_quiet(is_quiet: bool = True) -> None:
+    """Leave out the announcements of the compiler: the progress tells the same."""
+    cache.is_quiet = is_quiet
 
 
 def _positive(text: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -141,6 +142,18 @@ class Kernel:
                 made = entries.batch(self.label, self.function, self.signature, dtype)
                 self._batch[dtype] = made
             return self._batch[dtype]
+
+    def compilations(self) -> dict[str, Callable[[], Callable]]:
+        """The functions that compile each entry of the kernel, by what the entry is for."""
+        s = self.signature
+        found = {
+            entries.describe_single(s, with_optional): partial(self.single, with_optional)
+            for with_optional in (False, True)[: 1 + (len(s.inputs) > s.required)]
+        }
+        return found | {
+            entries.describe_batch(dtype): partial(self.batch, dtype)
+            for dtype in (FLOAT64, FLOAT32)
+        }
 
     def __repr__(self) -> str:
         return f"<kernel {self.label}({', '.join(self.signature.names)})>"

@@ -27,6 +27,7 @@ __all__ = [
     "announce",
     "attach",
     "entry_key",
+    "estimated_seconds",
     "folder",
     "kept_entries",
 ]
@@ -93,9 +94,19 @@ def entry_key(function: Callable, *others) -> str:
         raise NotKept(f"its code refers to {error}") from None
 
 
+def estimated_seconds(kernel_function: Callable) -> float:
+    """About how long it takes to compile an entry of a kernel."""
+    return _SECONDS_A_FUNCTION * len(reached_functions(kernel_function))
+
+
+is_quiet = False  # whether compilations are not announced
+
+
 def announce(entry: str, kernel_function: Callable, not_kept: str = "") -> None:
     """Print that an entry is being compiled, about how long it takes, and where it is kept."""
-    seconds = _SECONDS_A_FUNCTION * len(reached_functions(kernel_function))
+    if is_quiet:
+        return
+    seconds = estimated_seconds(kernel_function)
     about = f"about {max(round(seconds, -1 if seconds > 10 else 0), 1):.0f} s"
     if not_kept or folder() is None:
         kept = f"{about} in each process; not kept" + f": {not_kept}" * bool(not_kept)
