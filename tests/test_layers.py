@@ -12,8 +12,9 @@ FILES = ""  # stands for the files of a folder that are in none of its rooms
 # The rooms of each folder, from the ground up. A folder's `__init__` may import all of them.
 ROOMS = {
     (): [
-        *("errors", "compile", "spatial", "model", "dynamics", "constrained", "embedding"),
-        *("contact", "maximal", "simulation", "robots", "mujoco", "benchmarks", "cli", "__main__"),
+        *("errors", "checks", "compile", "spatial", "model", "dynamics", "constrained"),
+        *("embedding", "contact", "maximal", "simulation", "robots", "mujoco", "benchmarks"),
+        *("cli", "__main__"),
     ],
     ("compile",): ["language", "recorded", "native", FILES],
     ("spatial",): [FILES],

@@ -33,7 +33,11 @@ class MissingDependencyError(DelassusError, ImportError):
 
 
 class SettingError(DelassusError, ValueError):
-    """An environment variable has a value that cannot be used."""
+    """A setting, such as a tolerance or an environment variable, has an unusable value."""
+
+
+class FileAccessError(DelassusError, OSError):
+    """A file cannot be written."""
 
 
 class MissingFileError(DelassusError, FileNotFoundError):

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .errors import DataTypeError, ModelError, ShapeError
+from .checks import instance, real_array
+from .errors import ModelError, ShapeError
 from .model.model import Model
 from .model.parts.joints import (
     Cylindrical,
@@ -21,6 +22,7 @@ from .model.parts.joints import (
     Translation,
     Universal,
 )
+from .spatial.constant import scaled_to_unit
 
 # Joints of several axes are several joints of one axis in MuJoCo, with the same numbers.
 _EQUIVALENT = (Revolute, Prismatic, Cylindrical, Universal, Translation, Spherical, Free)
@@ -30,12 +32,12 @@ _SCALAR_LAST = [1, 2, 3, 0]
 
 def to_qpos(model: Model, q: ArrayLike) -> np.ndarray:
     """MuJoCo's qpos for configurations q, (nq,) or (N, nq)."""
-    return _reordered(model, _states("q", q, model.nq), _SCALAR_FIRST)
+    return _reordered(model, q, "q", _SCALAR_FIRST)
 
 
 def from_qpos(model: Model, qpos: ArrayLike) -> np.ndarray:
     """The configurations of MuJoCo's qpos, (nq,) or (N, nq)."""
-    return _reordered(model, _states("qpos", qpos, model.nq), _SCALAR_LAST)
+    return _reordered(model, qpos, "qpos", _SCALAR_LAST)
 
 
 def to_qvel(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
@@ -48,8 +50,9 @@ def from_qvel(model: Model, q: ArrayLike, qvel: ArrayLike) -> np.ndarray:
     return _turned(model, q, qvel, "qvel", to_world=False)
 
 
-def _reordered(model: Model, states: np.ndarray, order: list[int]) -> np.ndarray:
+def _reordered(model: Model, given: ArrayLike, name: str, order: list[int]) -> np.ndarray:
     _check(model)
+    states = _states(name, given, model.nq)
     result = states.copy()
     for joint in model.joints:
         if joint.type.quaternion is not None:
@@ -77,29 +80,24 @@ def _turned(model: Model, q: ArrayLike, v: ArrayLike, name: str, to_world: bool)
 
 def _rotated(quaternion: np.ndarray, x: np.ndarray, forward: bool) -> np.ndarray:
     """Vectors turned by quaternions x y z w, or by their inverses."""
-    unit = quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
+    unit = scaled_to_unit(quaternion)
     axis, scalar = unit[..., :3], unit[..., 3:]
     twice = 2.0 * np.cross(axis if forward else -axis, x)
     return x + scalar * twice + np.cross(axis if forward else -axis, twice)
 
 
 def _states(name: str, given: ArrayLike, size: int) -> np.ndarray:
-    try:
-        array = np.asarray(given)
-    except ValueError as error:
-        raise ShapeError(f"{name} is not an array of numbers: {error}") from None
-    if array.dtype.kind not in "fiu":
-        raise DataTypeError(f"{name} must hold real numbers, got {array.dtype}")
+    array = real_array(name, given, keep_single=True)
     if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise ShapeError(
             f"{name} must have shape ({size},) for one state or (N, {size}) for N states of this "
             f"model, got {array.shape}"
         )
-    return array if array.dtype == np.float32 else array.astype(np.float64)
+    return array
 
 
 def _check(model: Model) -> None:
-    for joint in model.joints:
+    for joint in instance("model", model, Model).joints:
         if not isinstance(joint.type, _EQUIVALENT):
             raise ModelError(
                 f"joint {joint.name!r} is {type(joint.type).__name__}, which MuJoCo does not have"

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from .errors import DataTypeError, MissingDependencyError, UnknownNameError
+from .checks import flag, instance, shown
+from .errors import MissingDependencyError, UnknownNameError
 from .model.formats import read
 from .model.model import Model
 from .model.parts.names import closest
@@ -119,18 +120,16 @@ def load(name: str, floating_base: bool | None = None) -> Model:
     `floating_base` says otherwise. The files come from the package example-robot-data. They are
     not ours to mend, so what `dl.load` would warn of in them is passed over here.
     """
-    if not isinstance(name, str):
-        raise DataTypeError(f"a robot is named by a string, got {name!r}")
     file = path(name)
-    floating = name in _FLOATING if floating_base is None else bool(floating_base)
+    floating = name in _FLOATING if floating_base is None else flag("floating_base", floating_base)
     model, _ = read(file, floating_base=floating)
     return model
 
 
 def path(name: str) -> Path:
     """The file that describes a robot."""
-    if name not in _FILES:
-        raise UnknownNameError(f"no robot is called {name!r}{closest(name, _FILES)}")
+    if instance("the name of a robot", name, str) not in _FILES:
+        raise UnknownNameError(f"no robot is called {shown(name)}{closest(name, _FILES)}")
     searched = list(_collections())
     for folder in searched:
         if (folder / _FILES[name]).is_file():

@@ -57,10 +57,10 @@ def test_couplings_are_between_joints_of_one_degree_of_freedom():
 
 
 def test_constraints_are_given_as_a_list_of_constraints():
-    with pytest.raises(dl.DataTypeError, match="as a list"):
+    with pytest.raises(dl.DataTypeError, match="must be a list of Constraint, got Weld"):
         dl.Constraints(MODEL, dl.Weld("f1"))
     for wrong in ("f1", None, 3, dl.Revolute()):
-        with pytest.raises(dl.DataTypeError, match=r"expected a constraint such as Weld"):
+        with pytest.raises(dl.DataTypeError, match="must be a list of Constraint, but one is"):
             dl.Constraints(MODEL, [wrong])
     with pytest.raises(dl.DataTypeError, match="expected a Model"):
         dl.Constraints("solo12", ROWS)

@@ -77,7 +77,7 @@ def test_locking_every_joint_leaves_a_model_that_cannot_move():
         ({"b": 0.0}, ValueError, "locked by 4 finite numbers"),
         ({"b": [0, 0, 0, 0]}, ValueError, "quaternion is zero"),
         ({"a": np.nan}, ValueError, "finite"),
-        ({"a": "x"}, TypeError, "expected numbers"),
+        ({"a": "x"}, TypeError, "must hold real numbers"),
         (["a"], TypeError, "maps names of joints to values"),
     ],
 )
@@ -241,5 +241,5 @@ def test_names_that_clash_are_an_error_that_suggests_a_prefix():
 def test_wrong_arguments_of_attach_are_errors():
     with pytest.raises(KeyError, match="no frame 'nose'"):
         attach(arm(), gripper(), "nose")
-    with pytest.raises(TypeError, match="expected a Model"):
+    with pytest.raises(TypeError, match="other must be a Model"):
         attach(arm(), "gripper", "tip")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import flag, items
 from ..compile import is_symbolic
-from ..errors import DataTypeError, ShapeError, UnknownNameError
+from ..errors import DataTypeError, ShapeError
 from ..model.mechanism import Mechanism
-from ..model.parts.names import closest
+from ..model.parts.names import known_name
 
 # How the components of a frame's motion are written.
 LOCAL, WORLD, ALIGNED = 0, 1, 2
@@ -22,6 +23,13 @@ def check_model(model) -> Mechanism:
     return model
 
 
+def numbers_of(name: str, given: ArrayLike) -> ArrayLike:
+    """A state for work that no kernel does, which takes numbers only."""
+    if is_symbolic(given):
+        raise DataTypeError(f"{name} must be numbers here, not symbols")
+    return given
+
+
 def zero_velocity(model: Mechanism, like: ArrayLike) -> np.ndarray:
     """Zeros of nv entries for as many states as `like` has, without the memory of so many."""
     nv = check_model(model).nv
@@ -29,7 +37,7 @@ def zero_velocity(model: Mechanism, like: ArrayLike) -> np.ndarray:
         return np.zeros(nv)
     try:
         array = np.asarray(like)
-    except ValueError:  # the kernel will say what is wrong with it
+    except Exception:  # the kernel will say what is wrong with it
         return np.zeros(nv)
     zero = np.zeros(nv, np.float32 if array.dtype == np.float32 else np.float64)
     return zero if array.ndim < 2 else np.broadcast_to(zero, (*array.shape[:-1], nv))
@@ -44,25 +52,25 @@ def deliver(found: tuple, out) -> tuple:
     """Results that no kernel wrote, in the arrays of `out` if there are such."""
     if out is None:
         return found
-    if len(out) != len(found):
-        raise ShapeError(f"out must hold {len(found)} arrays, got {len(out)}")
-    for given, x in zip(out, found, strict=True):
-        if not isinstance(given, np.ndarray):
-            raise DataTypeError(f"out must hold NumPy arrays, got {type(given).__name__}")
+    arrays = items("out", out, np.ndarray)
+    if len(arrays) != len(found):
+        raise ShapeError(f"out must hold {len(found)} arrays, got {len(arrays)}")
+    for given, x in zip(arrays, found, strict=True):
+        if given.dtype.kind != "f":
+            raise DataTypeError(f"out must hold floating-point arrays, got {given.dtype}")
+        if not given.flags.writeable:
+            raise ShapeError("an array of out is read-only")
         if given.shape != np.shape(x):
             raise ShapeError(
                 f"an array of out must have the shape {np.shape(x)}, not {given.shape}"
             )
+    for given, x in zip(arrays, found, strict=True):
         given[...] = x
-    return tuple(out)
+    return arrays
 
 
-def frame_and_reference(model: Mechanism, frame: str, reference: str) -> np.ndarray:
-    """A frame's index and the code of a reference, as kernels take them."""
-    check_model(model)
-    if not isinstance(reference, str) or reference not in REFERENCES:
-        raise UnknownNameError(
-            f"reference must be one of {', '.join(map(repr, REFERENCES))}, got {reference!r}"
-            + closest(reference, REFERENCES)
-        )
-    return np.array([model.frame_index(frame), REFERENCES[reference]], np.int64)
+def frame_and_reference(model: Mechanism, frame: str, reference: str, **flags: bool) -> np.ndarray:
+    """A frame's index, the code of a reference, and flags, as kernels take them."""
+    index = check_model(model).frame_index(frame)
+    code = REFERENCES[known_name("reference", reference, REFERENCES)]
+    return np.array([index, code, *(flag(*item) for item in flags.items())], np.int64)

@@ -5,7 +5,7 @@ Positions here are those in the world, not relative to the root, as they are res
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from ..compile import function, kernel, layout
 from ..model.model import Model
 from ..model.packed import ModelArrays
+from ..model.parts.names import names_of
 from ..spatial.vectors import (
     add,
     add_cross,
@@ -245,7 +246,7 @@ class Placements(NamedTuple):
 def forward_kinematics(
     model: Model,
     q: ArrayLike,
-    frames: Sequence[str] | str | None = None,
+    frames: str | Iterable[str] | None = None,
     *,
     threads: int | None = None,
     out: Placements | None = None,
@@ -254,10 +255,11 @@ def forward_kinematics(
 
     `frames` are names; without them all frames are placed, in the order of `model.frame_names`.
     """
-    names = [frames] if isinstance(frames, str) else frames
     check_model(model)
-    chosen = range(len(model.frames)) if names is None else map(model.frame_index, names)
-    index = np.fromiter(chosen, np.int64)
+    if frames is None:
+        index = np.arange(len(model.frames), dtype=np.int64)
+    else:
+        index = np.array([*map(model.frame_index, names_of("frames", frames))], np.int64)
     return Placements(*place_frames(model, (q,), out, threads, (index,)))
 
 
@@ -310,5 +312,5 @@ def frame_acceleration(
     It is the spatial acceleration, the time derivative of the velocity in the "local" and in the
     "world" reference; `classical=True` gives that of the frame's origin as a moving point.
     """
-    choice = np.append(frame_and_reference(model, frame, reference), int(classical))
+    choice = frame_and_reference(model, frame, reference, classical=classical)
     return accelerate_frame(model, (q, v, a), out, threads, (choice,))

@@ -32,9 +32,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..compile import function, kernel, layout, part, slots
-from ..errors import UnknownNameError
 from ..model.model import Model
 from ..model.packed import ModelArrays
+from ..model.parts.names import known_name
 from ..spatial.vectors import add_scaled, dot, get3, put3, scale
 from .cholesky import cholesky_inverse
 from .steps.articulated import DOF, LINK, articulate_range, place_bodies
@@ -198,8 +198,4 @@ def inverse_mass_matrix(
     `method` is "dedicated" (the articulated-body algorithm for all unit forces at once) or
     "cholesky" (the sparse factorisation of M), which is slower and there for comparison.
     """
-    if method not in INVERSE_METHODS:
-        raise UnknownNameError(
-            f"method must be one of {', '.join(map(repr, INVERSE_METHODS))}, got {method!r}"
-        )
-    return INVERSE_METHODS[method](model, (q,), out, threads)
+    return INVERSE_METHODS[known_name("method", method, INVERSE_METHODS)](model, (q,), out, threads)

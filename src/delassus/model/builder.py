@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import DataTypeError, ModelError, UnknownNameError
+from ..checks import finite_vector, flag, instance, real_array, shown
+from ..errors import ModelError, UnknownNameError
+from ..spatial.constant import unit_vector
 from ..spatial.inertia import Inertia
 from ..spatial.transform import Transform
-from .model import Model, checked_gravity
-from .parts.constraints import Constraint, Coupling, Gear, Implicit
+from .integrity import check_name
+from .model import Model
+from .parts.constraints import Constraint
 from .parts.elements import VELOCITY_DATA, WORLD, Body, Frame, Joint, JointData, Shape
-from .parts.joints import Fixed, JointType, Revolute, moves_by_velocities
+from .parts.joints import Fixed, JointType, Revolute
 from .parts.names import closest
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
@@ -45,10 +48,8 @@ class ModelBuilder:
     """
 
     def __init__(self, name: str = "model", gravity: ArrayLike = STANDARD_GRAVITY):
-        if not isinstance(name, str):
-            raise DataTypeError(f"a model is named by a string, got {name!r}")
-        self.name = name
-        self.gravity = checked_gravity(gravity)
+        self.name = instance("the name of a model", name, str)
+        self.gravity = finite_vector("gravity", gravity, 3, ModelError)
         self._drafts: list[_Draft] = []
         self._joint_names: set[str] = set()
         # Every body, fixed ones too: the moving body it belongs to and its placement there.
@@ -96,8 +97,14 @@ class ModelBuilder:
         """
         joint = Revolute() if joint is None else joint
         if not isinstance(joint, JointType):
-            raise ModelError(f"body {name!r}: joint must be a joint type, got {joint!r}")
+            raise ModelError(f"body {shown(name)}: joint must be a joint type, got {shown(joint)}")
         name = self._new_name(name, self._bodies, "body")
+        if flag("named_frame", named_frame):
+            self._new_name(name, self._frames, "frame")
+        joint_name = f"{name}_joint" if joint_name is None else joint_name
+        taken = () if isinstance(joint, Fixed) else self._joint_names
+        joint_name = self._new_name(joint_name, taken, "joint")
+        independent = None if independent is None else flag("independent", independent)
         carrier, at = self._body(parent, f"parent of body {name!r}")
         try:
             where = at @ Transform.of(placement)
@@ -116,10 +123,9 @@ class ModelBuilder:
             else:
                 self._give(own, carrier, where @ origin)
             return
-        joint_name = self._new_name(joint_name or f"{name}_joint", self._joint_names, "joint")
+        own = own.moved(origin)
         self._joint_names.add(joint_name)
         self._bodies[name] = (len(self._drafts), origin)
-        own = own.moved(origin)
         self._drafts.append(_Draft(name, carrier, joint_name, joint, where, own, data, independent))
         if named_frame:
             self.add_frame(name, name)
@@ -133,17 +139,17 @@ class ModelBuilder:
         the frame, for when the model is attached to another.
         """
         name = self._new_name(name, self._frames, "frame")
-        if body not in self._bodies and body in self._frames:
+        if not self.has_body(body) and self.has_frame(body):
             known = self._frames[body]
             carrier, at = known.body, known.placement
         else:
             carrier, at = self._body(body, f"body of frame {name!r}")
         where = at @ Transform.of(placement)
-        self._frames[name] = Frame(name, carrier, where)
+        frame = Frame(name, carrier, where)
         if inertia is not None:
-            self._give(inertia, carrier, where)
-            if carrier < 0:
-                self._frames[name] = Frame(name, carrier, where, inertia)
+            self._give(instance("inertia", inertia, Inertia), carrier, where)
+            frame = frame if carrier >= 0 else replace(frame, inertia=inertia)
+        self._frames[name] = frame
 
     def _give(self, inertia: Inertia, carrier: int, where: Transform) -> None:
         """Add an inertia to that of the body that carries it; the world needs none."""
@@ -153,30 +159,28 @@ class ModelBuilder:
 
     def frame(self, name: str) -> Frame:
         """A frame as it stands now, with its body in the order of addition."""
-        if name == WORLD:
-            return Frame(WORLD, -1, Transform())
-        if name not in self._frames:
-            raise UnknownNameError(f"there is no frame {name!r}{closest(name, self._frames)}")
-        return self._frames[name]
+        if not self.has_frame(name):
+            raise UnknownNameError(f"there is no frame {shown(name)}{closest(name, self._frames)}")
+        return Frame(WORLD, -1, Transform()) if name == WORLD else self._frames[name]
 
     def has_frame(self, name: str) -> bool:
         """Whether a frame of this name exists already."""
-        return name == WORLD or name in self._frames
+        return isinstance(name, str) and (name == WORLD or name in self._frames)
 
     def has_body(self, name: str) -> bool:
         """Whether a body of this name, fixed or moving, exists already."""
-        return name in self._bodies
+        return isinstance(name, str) and name in self._bodies
 
     def add_constraint(self, constraint: Constraint) -> None:
         """Declare a constraint; the frames and joints it names are looked up by `build`."""
         if not isinstance(constraint, Constraint):
-            raise ModelError(f"expected a constraint such as Connect(...), got {constraint!r}")
+            raise ModelError(f"expected a constraint such as Connect(...), got {shown(constraint)}")
         self._constraints.append(constraint)
 
     def add_shape(self, shape: Shape) -> None:
         """Add what a body looks like or collides with."""
         if not isinstance(shape, Shape):
-            raise ModelError(f"expected a Shape, got {shape!r}")
+            raise ModelError(f"expected a Shape, got {shown(shape)}")
         if not self.has_frame(shape.frame):
             raise UnknownNameError(f"shape {shape.name!r}: there is no frame {shape.frame!r}")
         self._shapes.append(shape)
@@ -194,7 +198,6 @@ class ModelBuilder:
             q, v = joint.q.stop, joint.v.stop
             bodies.append(Body(d.name, position[d.parent], joint, d.placement, d.inertia))
         frames = [replace(f, body=position[f.body]) for f in self._frames.values()]
-        self._check_constraints({b.joint.name: b.joint for b in bodies})
         return Model(self.name, bodies, frames, self._constraints, self._shapes, self.gravity)
 
     def _depth_first(self) -> list[int]:
@@ -208,44 +211,16 @@ class ModelBuilder:
             stack.extend(reversed(children.get(i, [])))
         return order
 
-    def _check_constraints(self, joints: dict[str, Joint]) -> None:
-        for c in self._constraints:
-            for name in c.frames:
-                if not self.has_frame(name):
-                    raise UnknownNameError(
-                        f"{type(c).__name__} names the frame {name!r}, which the model does not "
-                        f"have{closest(name, self._frames)}"
-                    )
-            for name in c.joints:
-                if name not in joints:
-                    raise UnknownNameError(
-                        f"{type(c).__name__} names the joint {name!r}, which the model does not "
-                        f"have{closest(name, joints)}"
-                    )
-                if isinstance(c, (Gear, Coupling)) and joints[name].nq != 1:
-                    raise ModelError(
-                        f"{type(c).__name__} needs joints of one coordinate, but {name!r} is "
-                        f"{type(joints[name].type).__name__}"
-                    )
-                if isinstance(c, Implicit) and not moves_by_velocities(joints[name].type):
-                    raise ModelError(
-                        "Implicit takes joints whose velocities are the derivatives of their "
-                        f"coordinates, but {name!r} is {type(joints[name].type).__name__}"
-                    )
-
     def _new_name(self, name: str, taken, what: str) -> str:
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"a {what} needs a name, got {name!r}")
-        if name == WORLD:
-            raise ModelError(f"{name!r} is the name of the world, not of a {what}")
+        check_name(name, what)
         if name in taken:
             raise ModelError(f"there are two of the {what} name {name!r}")
         return name
 
     def _body(self, name: str, what: str) -> tuple[int, Transform]:
-        if name not in self._bodies:
+        if not self.has_body(name):
             raise UnknownNameError(
-                f"{what}: there is no body {name!r}{closest(name, self._bodies)}"
+                f"{what}: there is no body {shown(name)}{closest(name, self._bodies)}"
             )
         return self._bodies[name]
 
@@ -255,34 +230,29 @@ def _joint_data(joint: JointType, lower, upper, rest, others: dict) -> JointData
         "lower": _filled("lower", lower, joint.nq, -np.inf),
         "upper": _filled("upper", upper, joint.nq, np.inf),
     }
-    if (limits["lower"] > limits["upper"]).any():
-        raise ModelError(f"the lower limit {lower} is above the upper limit {upper}")
+    lowest, highest = limits.values()
+    if ((lowest > highest) | (lowest == np.inf) | (highest == -np.inf)).any():
+        raise ModelError(f"the lower limit {shown(lower)} is above the upper limit {shown(upper)}")
     entries = {
         name: _filled(name, others[name], joint.nv, default)
         for name, default in VELOCITY_DATA.items()
     }
     for name, x in entries.items():
         if (x < 0.0).any():
-            raise ModelError(f"{name} must not be negative, got {others[name]}")
+            raise ModelError(f"{name} must not be negative, got {shown(others[name])}")
         if not name.endswith("limit") and not np.isfinite(x).all():
-            raise ModelError(f"{name} must be finite, got {others[name]}")
+            raise ModelError(f"{name} must be finite, got {shown(others[name])}")
     relaxed = joint.neutral() if rest is None else _filled("rest", rest, joint.nq, 0.0)
     if not np.isfinite(relaxed).all():
-        raise ModelError(f"rest must be finite, got {rest}")
+        raise ModelError(f"rest must be finite, got {shown(rest)}")
+    if (start := joint.quaternion) is not None:
+        unit = unit_vector("the quaternion of rest", relaxed[start : start + 4], 4)
+        relaxed = np.concatenate([relaxed[:start], unit])
     return JointData(**limits, **entries, rest=relaxed)
 
 
 def _filled(name: str, value, count: int, default: float) -> np.ndarray:
-    array = _numbers(name, default if value is None else value)
-    if array.ndim > 1 or (array.ndim == 1 and array.size != count):
-        raise ModelError(f"{name} takes one number or {count}, got {value!r}")
-    if np.isnan(array).any():
-        raise ModelError(f"{name} is not a number")
-    return np.broadcast_to(array, (count,)).copy()
-
-
-def _numbers(name: str, value) -> np.ndarray:
-    try:
-        return np.array(value, float)
-    except (TypeError, ValueError):
-        raise ModelError(f"{name} must be numbers, got {value!r}") from None
+    array = real_array(name, default if value is None else value, ModelError)
+    if array.shape not in ((), (count,)) or np.isnan(array).any():
+        raise ModelError(f"{name} takes one number or {count}, got {shown(value)}")
+    return np.broadcast_to(array, (count,))

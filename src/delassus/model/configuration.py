@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..checks import shown
 from ..compile import function, kernel, sincos
-from ..errors import ShapeError
+from ..errors import DataTypeError, ShapeError
 from ..spatial.groups import (
     cosine_ratio,
     cotangent_remainder,
@@ -114,16 +115,40 @@ def normalize(model, q, q_unit, work):
                 q_unit[i + d] = q[i + d]
 
 
-def random(model, rng: np.random.Generator, count: int | None) -> np.ndarray:
+def generator(seed) -> np.random.Generator:
+    """A generator of random numbers: one that is given, or a new one of a seed."""
+    r = np.random  # which NumPy imports when it is asked for
+    known = (r.Generator, r.BitGenerator, r.SeedSequence, r.RandomState)
+    is_list = isinstance(seed, (list, tuple)) or (isinstance(seed, np.ndarray) and seed.ndim == 1)
+    if (
+        seed is None
+        or isinstance(seed, known)
+        or _is_count(seed)
+        or (is_list and all(map(_is_count, seed)))
+    ):
+        return np.random.default_rng(seed)
+    raise DataTypeError(
+        f"rng must be a NumPy generator, None or a seed that is not negative, got {shown(seed)}"
+    )
+
+
+def _is_count(x) -> bool:
+    return isinstance(x, (int, np.integer)) and not isinstance(x, bool) and x >= 0
+
+
+def random(model, seed, count: int | None) -> np.ndarray:
     """Random configurations within the limits."""
-    if count is not None and (not isinstance(count, (int, np.integer)) or count < 0):
-        raise ShapeError(f"N must be None or a number of configurations, got {count!r}")
-    n = 1 if count is None else int(count)
+    if count is not None and not (_is_count(count) and count < 2**63 // (8 * model.nq + 8)):
+        raise ShapeError(f"N must be None or a number of configurations, got {shown(count)}")
+    n, rng = 1 if count is None else int(count), generator(seed)
     low, high = model.lower.copy(), model.upper.copy()
     widest = np.concatenate([_widest(j.type) for j in model.joints] or [np.zeros(0)])
     low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * widest, -widest))
     high = np.where(np.isfinite(high), high, low + 2 * widest)
-    q = rng.uniform(low, high, (n, model.nq))
+    x = rng.random((n, model.nq))
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = high - low  # which is no number if limits are very wide
+        q = np.where(np.isfinite(width), low + width * x, (1.0 - x) * low + x * high)
     for joint in model.joints:
         if (start := joint.type.quaternion) is not None:
             block = rng.standard_normal((n, 4))

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import instance, real_array, shown
 from ..compile.recorded.programs import arguments_of_rows, flat
 from ..errors import DataTypeError, ModelError
 from ..spatial.transform import Transform
@@ -21,7 +22,13 @@ from .parts.joints import Fixed
 _SATISFIED = 1e-6  # the error up to which a constraint on locked joints alone holds
 
 
-def attach(model: Model, other: Model, frame: str, placement=None, prefix: str = "") -> Model:
+def attach(
+    model: Model,
+    other: Model,
+    frame: str,
+    placement: Transform | ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+    prefix: str = "",
+) -> Model:
     """A model in which what `other` has in its world is fixed to a frame of `model`.
 
     `placement` is that of the other model's world in the frame. `prefix` goes before all names of
@@ -29,9 +36,9 @@ def attach(model: Model, other: Model, frame: str, placement=None, prefix: str =
     frame, with their mass. Constraints of both models stay. Joints come depth first: those of the
     other model after what hangs on the same body already. The first model's gravity holds.
     """
-    for each in (model, other):
-        if not isinstance(each, Model):
-            raise DataTypeError(f"expected a Model, got {each!r}")
+    instance("model", model, Model)
+    instance("other", other, Model)
+    instance("prefix", prefix, str)
     target = model.frame(frame)
     at = Transform.of(placement)
     _check_names(model, other, prefix)
@@ -56,10 +63,9 @@ def reduce(model: Model, lock: Mapping[str, ArrayLike]) -> Model:
     of the remaining ones. Where nothing remains to move, a constraint must hold at the locked
     values, to 1e-6, and is left out.
     """
-    if not isinstance(model, Model):
-        raise DataTypeError(f"expected a Model, got {model!r}")
+    instance("model", model, Model)
     if not isinstance(lock, Mapping):
-        raise DataTypeError(f"lock maps names of joints to values, got {lock!r}")
+        raise DataTypeError(f"lock maps names of joints to values, got {shown(lock)}")
     values = {name: _value(model.joint(name), value) for name, value in lock.items()}
     builder = ModelBuilder(model.name, model.gravity)
     copy = _Copy(builder, model)
@@ -69,16 +75,13 @@ def reduce(model: Model, lock: Mapping[str, ArrayLike]) -> Model:
 
 
 def _value(joint: Joint, value: ArrayLike) -> np.ndarray:
-    try:
-        array = np.atleast_1d(np.array(value, float))
-    except (TypeError, ValueError):
-        raise DataTypeError(f"joint {joint.name!r}: expected numbers, got {value!r}") from None
+    array = np.atleast_1d(real_array(f"the value of joint {joint.name!r}", value))
     if array.shape != (joint.nq,) or not np.isfinite(array).all():
         raise ModelError(
-            f"joint {joint.name!r} is locked by {joint.nq} finite numbers, got {value!r}"
+            f"joint {joint.name!r} is locked by {joint.nq} finite numbers, got {shown(value)}"
         )
     start = joint.type.quaternion
-    if start is not None and not np.linalg.norm(array[start : start + 4]) > 1e-6:
+    if start is not None and not array[start : start + 4].any():
         raise ModelError(f"joint {joint.name!r}: the quaternion is zero")
     return array
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import DataTypeError, ImmutableError, ModelError, UnknownNameError
+from ..checks import finite_vector, instance, items, shown
+from ..errors import ImmutableError, ModelError, UnknownNameError
 from ..spatial.constant import constant
 from ..spatial.transform import Transform
 from . import configuration, configuration_derivatives, packed, saving, show
 from .configuration_derivatives import DifferenceDerivatives, IntegrateDerivatives
+from .integrity import check_parts
 from .mechanism import Mechanism
 from .parts.constraints import Constraint
 from .parts.elements import WORLD, Body, Frame, Joint, Shape
@@ -26,27 +28,29 @@ class Model(Mechanism):
     def __init__(
         self,
         name: str,
-        bodies: Sequence[Body],
-        frames: Sequence[Frame],
-        constraints: Sequence[Constraint],
-        shapes: Sequence[Shape],
-        gravity: np.ndarray,
+        bodies: Iterable[Body],
+        frames: Iterable[Frame],
+        constraints: Iterable[Constraint],
+        shapes: Iterable[Shape],
+        gravity: ArrayLike,
     ):
         super().__init__()
-        self.name = name
-        self.bodies = tuple(bodies)
-        self.frames = tuple(frames)
-        self.constraints = tuple(constraints)
-        self.shapes = tuple(shapes)
-        self.gravity = constant(gravity)
+        self.name: str = instance("the name of a model", name, str)
+        self.bodies: tuple[Body, ...] = items("bodies", bodies, Body)
+        self.frames: tuple[Frame, ...] = items("frames", frames, Frame)
+        self.constraints: tuple[Constraint, ...] = items("constraints", constraints, Constraint)
+        self.shapes: tuple[Shape, ...] = items("shapes", shapes, Shape)
+        self.gravity = constant(finite_vector("gravity", gravity, 3, ModelError))
+        check_parts(self.bodies, self.frames, self.constraints, self.shapes)
         self.joints = tuple(b.joint for b in self.bodies)
         self.nq = sum(j.nq for j in self.joints)
         self.nv = sum(j.nv for j in self.joints)
         self._joint = {j.name: j for j in self.joints}
         self._body = {b.name: i for i, b in enumerate(self.bodies)}
         self._frame = {f.name: i for i, f in enumerate(self.frames)}
-        for attribute in ("lower", "upper", "velocity_limit", "effort_limit"):
-            setattr(self, attribute, self._gather(attribute))
+        self.lower, self.upper = self._gather("lower"), self._gather("upper")
+        self.velocity_limit = self._gather("velocity_limit")
+        self.effort_limit = self._gather("effort_limit")
         self.dimensions = packed.dimensions(self)
         self._is_made = True
 
@@ -74,10 +78,6 @@ class Model(Mechanism):
                     f"replace changes {', '.join(map(repr, known))}, not {name!r}"
                     + closest(name, known)
                 )
-        if "gravity" in changes:
-            changes["gravity"] = checked_gravity(changes["gravity"])
-        for name, kind in (("frames", Frame), ("constraints", Constraint), ("shapes", Shape)):
-            changes[name] = _all_of(kind, name, changes.get(name, getattr(self, name)))
         return Model(**{name: changes.get(name, getattr(self, name)) for name in parts})
 
     # --- names ------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ class Model(Mechanism):
         """The joint of a name; `.q` and `.v` are its slices of q and v."""
         if not isinstance(name, str) or name not in self._joint:
             raise UnknownNameError(
-                f"model {self.name!r} has no joint {name!r}{closest(name, self._joint)}"
+                f"model {self.name!r} has no joint {shown(name)}{closest(name, self._joint)}"
             )
         return self._joint[name]
 
@@ -118,13 +118,14 @@ class Model(Mechanism):
         """Where a body stands among `bodies`, and so among external forces."""
         if not isinstance(name, str) or name not in self._body:
             raise UnknownNameError(
-                f"model {self.name!r} has no moving body {name!r}{closest(name, self._body)}"
+                f"model {self.name!r} has no moving body {shown(name)}{closest(name, self._body)}"
             )
         return self._body[name]
 
     def frame(self, name: str) -> Frame:
         """The frame of a name; "world" always exists."""
-        return self.frames[self.frame_index(name)] if name != WORLD else _WORLD_FRAME
+        index = self.frame_index(name)
+        return self.frames[index] if index < len(self.frames) else _WORLD_FRAME
 
     def frame_index(self, name: str) -> int:
         """Where a frame stands among `frames`; the world stands after the last."""
@@ -133,7 +134,7 @@ class Model(Mechanism):
         if isinstance(name, str) and name == WORLD:
             return len(self.frames)
         raise UnknownNameError(
-            f"model {self.name!r} has no frame {name!r}{closest(name, self._frame)}"
+            f"model {self.name!r} has no frame {shown(name)}{closest(name, self._frame)}"
         )
 
     @cached_property
@@ -153,7 +154,7 @@ class Model(Mechanism):
         Coordinates without limits are drawn from [-pi, pi] (angles) or [-1, 1] (distances),
         quaternions uniformly from all rotations. `rng` is a NumPy generator, a seed or None.
         """
-        return configuration.random(self, np.random.default_rng(rng), N)
+        return configuration.random(self, rng, N)
 
     def integrate(self, q: ArrayLike, v: ArrayLike, *, threads=None, out=None) -> np.ndarray:
         """The configuration reached from q by the velocity v held for one unit of time."""
@@ -202,28 +203,6 @@ class Model(Mechanism):
     def _gather(self, attribute: str) -> np.ndarray:
         parts = [getattr(j.data, attribute) for j in self.joints]
         return constant(np.concatenate(parts) if parts else np.zeros(0))
-
-
-def checked_gravity(gravity: ArrayLike) -> np.ndarray:
-    """Three finite numbers."""
-    try:
-        array = np.array(gravity, float)
-    except (TypeError, ValueError):
-        array = np.zeros(0)
-    if array.shape != (3,) or not np.isfinite(array).all():
-        raise ModelError(f"gravity is 3 finite numbers, got {gravity!r}")
-    return array
-
-
-def _all_of(kind: type, name: str, given) -> tuple:
-    """Elements of a model, if they are of their kind."""
-    if isinstance(given, kind) or not isinstance(given, Iterable):
-        raise DataTypeError(f"{name} are given as a list, got {given!r}")
-    found = tuple(given)
-    for x in found:
-        if not isinstance(x, kind):
-            raise DataTypeError(f"{name} are a list of {kind.__name__}, but it holds {x!r}")
-    return found
 
 
 _WORLD_FRAME = Frame(WORLD, -1, Transform())

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import DataTypeError, MissingFileError, ModelError
+from ..checks import file_path
+from ..errors import FileAccessError, MissingFileError, ModelError
 from ..spatial.inertia import Inertia
 from ..spatial.transform import Transform
 from .parts.constraints import Constraint, Coupling, Implicit
@@ -29,10 +30,22 @@ JOINT_DATA = tuple(field.name for field in fields(JointData))
 
 def save(model, path: str | os.PathLike[str]) -> None:
     """Write a model to a file. A failure leaves what was there before."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise DataTypeError(f"a file is named by a string or a Path, got {path!r}")
-    target = Path(os.path.realpath(path))
+    path = file_path(path)
     content = _layout(_model_record(model))
+    try:
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file():
+            raise OSError("not a regular file")
+        _replace(target, content)
+    except (FileNotFoundError, NotADirectoryError):
+        raise MissingFileError(f"there is no folder {str(target.parent)!r}") from None
+    except (OSError, ValueError) as error:  # ValueErrors are of names that no file can have
+        reason = getattr(error, "strerror", None) or error
+        raise FileAccessError(f"{str(path)!r} cannot be written: {reason}") from None
+
+
+def _replace(target: Path, content: str) -> None:
+    """Write a new file and put it in the place of an old one."""
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         with open(draft, "x", encoding="utf-8") as file:
@@ -40,8 +53,6 @@ def save(model, path: str | os.PathLike[str]) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, target)
-    except (FileNotFoundError, NotADirectoryError):
-        raise MissingFileError(f"there is no folder {str(target.parent)!r}") from None
     finally:
         with suppress(OSError):
             draft.unlink()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import finite_number, instance, real_array
 from ..errors import ModelError
 from .constant import make_constant
 from .transform import Transform
@@ -24,20 +25,20 @@ class Inertia:
     matrix: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
     def __post_init__(self):
-        make_constant(self, "center", "matrix")
+        object.__setattr__(self, "mass", finite_number("mass", self.mass, ModelError))
+        make_constant(self, center=(3,), matrix=(3, 3))
 
     @staticmethod
-    def of(mass: float = 0.0, center: ArrayLike = (0, 0, 0), matrix: ArrayLike | None = None):
+    def of(
+        mass: float = 0.0, center: ArrayLike = (0, 0, 0), matrix: ArrayLike | None = None
+    ) -> Inertia:
         """Checked: finite, no negative mass, a symmetric matrix that a body can have.
 
         The matrix is 3x3 or the six numbers xx, xy, xz, yy, yz, zz. A mass of zero with a
         rotational inertia is legal: rotors are often given so.
         """
-        try:
-            mass, center = float(mass), np.array(center, float)
-            full = np.zeros((3, 3)) if matrix is None else np.array(matrix, float)
-        except (TypeError, ValueError) as error:
-            raise ModelError(f"mass, centre and inertia are numbers: {error}") from None
+        center = real_array("the centre of mass", center, ModelError)
+        full = np.zeros((3, 3)) if matrix is None else real_array("inertia", matrix, ModelError)
         if full.shape == (6,):
             xx, xy, xz, yy, yz, zz = full
             full = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -46,20 +47,18 @@ class Inertia:
                 "an inertia needs a centre of 3 numbers and a matrix of 3x3 or 6 numbers, got "
                 f"shapes {center.shape} and {full.shape}"
             )
-        if not (np.isfinite(mass) and np.isfinite(center).all() and np.isfinite(full).all()):
-            raise ModelError("mass, centre of mass and inertia must be finite")
-        if mass < 0.0:
-            raise ModelError(f"the mass is negative ({mass:g})")
+        result = Inertia(mass, center, full / 2.0 + full.T / 2.0)
+        if result.mass < 0.0:
+            raise ModelError(f"the mass is negative ({result.mass:g})")
         scale = max(np.abs(full).max(), 1e-300)
-        if np.abs(full - full.T).max() > 1e-6 * scale:
+        if np.abs(full / 2.0 - full.T / 2.0).max() > 0.5e-6 * scale:
             raise ModelError("the inertia matrix is not symmetric")
-        full = (full + full.T) / 2.0
-        moments = np.linalg.eigvalsh(full)
+        moments = np.linalg.eigvalsh(result.matrix)
         if moments[0] < -_TRIANGLE_TOLERANCE * scale:
             raise ModelError(
                 f"the inertia matrix is not positive: its principal moments are {_list(moments)}"
             )
-        return Inertia(mass, center, full)
+        return result
 
     def is_physical(self) -> bool:
         """Whether no principal moment exceeds the sum of the other two."""
@@ -68,11 +67,11 @@ class Inertia:
 
     def moved(self, placement: Transform) -> Inertia:
         """The inertia of the body in a frame in which its own sits at `placement`."""
-        R = placement.rotation
+        R = instance("placement", placement, Transform).rotation
         return Inertia(self.mass, R @ self.center + placement.translation, R @ self.matrix @ R.T)
 
     def __add__(self, other: Inertia) -> Inertia:
-        mass = self.mass + other.mass
+        mass = self.mass + instance("the right side of +", other, Inertia).mass
         if mass == 0.0:
             return Inertia(0.0, self.center, self.matrix + other.matrix)
         center = (self.mass * self.center + other.mass * other.center) / mass

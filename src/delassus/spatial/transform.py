@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import finite_vector, instance, number, real_array
 from ..errors import ModelError
-from .constant import make_constant
+from .constant import make_constant, unit_vector
 
 _ORTHOGONALITY = 1e-6
 
@@ -21,9 +22,10 @@ class Transform:
     translation: np.ndarray = field(default_factory=lambda: np.zeros(3))
 
     def __post_init__(self):
-        make_constant(self, "rotation", "translation")
+        make_constant(self, rotation=(3, 3), translation=(3,))
 
     def __matmul__(self, other: Transform) -> Transform:
+        instance("the right side of @", other, Transform)
         return Transform(
             self.rotation @ other.rotation, self.rotation @ other.translation + self.translation
         )
@@ -41,33 +43,27 @@ class Transform:
 
     def is_close(self, other: Transform, tolerance: float = 1e-9) -> bool:
         """Whether two placements agree entry by entry."""
+        instance("the other placement", other, Transform)
+        tolerance = number("tolerance", tolerance)
         return bool(np.allclose(self.matrix(), other.matrix(), rtol=0.0, atol=tolerance))
 
     @staticmethod
     def from_rpy(xyz: ArrayLike = (0, 0, 0), rpy: ArrayLike = (0, 0, 0)) -> Transform:
         """From a position and fixed-axis roll, pitch, yaw, as in URDF and SDF."""
-        return Transform(rotation_from_rpy(*np.asarray(rpy, float)), np.array(xyz, float))
+        angles = finite_vector("rpy", rpy, 3, ModelError)
+        return Transform(rotation_from_rpy(*angles), finite_vector("xyz", xyz, 3, ModelError))
 
     @staticmethod
-    def of(value) -> Transform:
+    def of(value: Transform | ArrayLike | tuple[ArrayLike, ArrayLike] | None) -> Transform:
         """From a Transform, None, a 4x4 matrix, a translation, or (rotation, translation)."""
         if value is None:
             return Transform()
-        try:
-            return Transform._checked(value)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, ModelError):
-                raise
-            raise ModelError(f"a placement is made of numbers: {error}") from None
-
-    @staticmethod
-    def _checked(value) -> Transform:
         if isinstance(value, Transform):
             rotation, translation = value.rotation, value.translation
         elif isinstance(value, tuple) and len(value) == 2:
-            rotation, translation = (np.array(x, float) for x in value)
+            rotation, translation = (real_array("a placement", x, ModelError) for x in value)
         else:
-            array = np.array(value, float)
+            array = real_array("a placement", value, ModelError)
             if array.shape == (3,):
                 rotation, translation = np.eye(3), array
             elif array.shape == (4, 4):
@@ -77,17 +73,17 @@ class Transform:
                     "a placement is a Transform, a 4x4 matrix, a translation of 3 numbers or a "
                     f"pair (rotation, translation); got an array of shape {array.shape}"
                 )
-        if np.shape(rotation) != (3, 3) or np.shape(translation) != (3,):
+        if rotation.shape != (3, 3) or translation.shape != (3,):
             raise ModelError(
                 "a placement needs a 3x3 rotation and 3 numbers of translation, got shapes "
-                f"{np.shape(rotation)} and {np.shape(translation)}"
+                f"{rotation.shape} and {translation.shape}"
             )
-        if not (np.isfinite(rotation).all() and np.isfinite(translation).all()):
-            raise ModelError("a placement holds a number that is not finite")
-        off = np.abs(rotation @ rotation.T - np.eye(3)).max()
-        if off > _ORTHOGONALITY or np.linalg.det(rotation) < 0:
+        result = Transform(rotation, translation)
+        with np.errstate(over="ignore", invalid="ignore"):
+            off = np.abs(rotation @ rotation.T - np.eye(3)).max()
+        if not off <= _ORTHOGONALITY or np.linalg.det(rotation) < 0:
             raise ModelError(f"the rotation of a placement is not a rotation (off by {off:.2g})")
-        return Transform(np.array(rotation, float), np.array(translation, float))
+        return result
 
 
 def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
@@ -103,12 +99,8 @@ def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
 
 
 def rotation_from_quaternion(x: float, y: float, z: float, w: float) -> np.ndarray:
-    """Rotation of a quaternion that need not be of unit length."""
-    q = np.array([x, y, z, w], float)
-    largest = np.abs(q).max()
-    if largest > 1e100:  # whose square is no number
-        q = q / largest
-    x, y, z, w = q / np.linalg.norm(q)
+    """Rotation of a quaternion that need not be of unit length, but not zero."""
+    x, y, z, w = unit_vector("a quaternion", (x, y, z, w), 4)
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

@@ -7,6 +7,9 @@ import copy
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...checks import real_array
+from ...dynamics.arguments import numbers_of
+from ...errors import ShapeError
 from ...model.model import Model
 from ..rows.checks import check_constraints
 from ..rows.constraints import Constraints
@@ -34,8 +37,9 @@ class DelassusOperator:
     ):
         self.constraints = check_constraints(model, constraints)
         self.threads = threads
+        q = numbers_of("q", q)
+        self._geometry = place_operator(self.constraints, (q,), None, threads)
         self._q = np.array(q)
-        self._geometry = place_operator(self.constraints, (self._q,), None, threads)
         none = np.zeros((*self._geometry.shape[:-1], self.constraints.size), self._geometry.dtype)
         self._loose = factor_operator(self.constraints, (self._geometry, none), None, threads)
         self.set_damping(damping)
@@ -118,12 +122,16 @@ class BranchedInverse:
     ):
         cs = self.constraints = check_constraints(model, constraints)
         check_uncoupled(cs, "caba-osimf")
+        q = numbers_of("q", q)
         inputs = (q, damping_of(cs, damping, q))
         self.local, self.coupling = caba_osimf_branches(cs, inputs, None, threads)
 
     def multiply(self, x: ArrayLike) -> np.ndarray:
         """(J M^-1 J^T + damping)^-1 x"""
-        x = np.asarray(x)[..., None]
+        x = real_array("x", x, keep_single=True)
+        if x.shape != self.local.shape[:-1]:
+            raise ShapeError(f"x must have shape {self.local.shape[:-1]}, got {x.shape}")
+        x = x[..., None]
         through_base = self.coupling @ (self.coupling.swapaxes(-1, -2) @ x)
         return (self.local @ x - through_base)[..., 0]
 

@@ -22,11 +22,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...checks import instance
 from ...compile import FLOAT64, clear, function, kernel, layout
 from ...dynamics.arguments import check_model, zero_velocity
 from ...model.model import Model
 from ...model.packed import ModelArrays
-from ..rows.checks import check_constraints
+from ..rows.checks import check_constraints, state_count
 from ..rows.constraints import Constraints
 from ..rows.packed import ConstrainedArrays
 from ..rows.request import damping_rows
@@ -208,7 +209,8 @@ class KKTFactorization:
     """K = [[-damping, J], [J^T, M]] = U D U^T at one state or many; rows come before joints."""
 
     def __init__(self, constraints: Constraints, U: np.ndarray, D: np.ndarray, damping: np.ndarray):
-        self.constraints, self.U, self.D, self.damping = constraints, U, D, damping
+        self.constraints = instance("constraints", constraints, Constraints)
+        self.U, self.D, self.damping = U, D, damping
 
     def _apply(self, choice: int, x: ArrayLike) -> np.ndarray:
         return apply_factor(self.constraints, (self.U, x), None, None, (np.array([choice]),))
@@ -268,10 +270,13 @@ def kkt_factorization(
     `out` is a factorisation that is no longer needed, of the same constraints and number of states.
     """
     cs = check_constraints(model, constraints)
-    count = np.shape(q)[0] if np.ndim(q) > 1 else None
+    count = state_count(q)
     one = damping_rows(cs, damping, None, FLOAT64)
     rows = one if count is None else np.broadcast_to(one, (count, cs.size))
-    given = None if out is None else (out.U, out.D)
+    given = None
+    if out is not None:
+        instance("out", out, KKTFactorization)
+        given = out.U, out.D
     U, D = factor_kkt(cs, (q, zero_velocity(model, q), rows), given, threads)
     return KKTFactorization(cs, U, D, rows)
 

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...checks import not_negative, positive_integer, real_array
 from ...compile import is_symbolic
-from ...errors import DataTypeError, ModelError, SettingError, ShapeError, UnknownNameError
+from ...errors import DataTypeError, ModelError, SettingError, ShapeError
 from ...model.model import Model
-from ...model.parts.names import closest
+from ...model.parts.names import known_name
 from .constraints import Constraints
 
+__all__ = [
+    "AUTO",
+    "check_constraints",
+    "check_method",
+    "fitting",
+    "not_negative",
+    "per_row",
+    "positive_integer",
+    "positive_per_row",
+    "state_count",
+]
+
 AUTO = "auto"  # leaves the choice of a method to the library
+_LEAST_POSITIVE = np.finfo(float).tiny  # below it, 1 / x is infinite
 
 
 def check_constraints(model: Model, constraints) -> Constraints:
@@ -24,30 +38,7 @@ def check_constraints(model: Model, constraints) -> Constraints:
 
 def check_method(method: str, methods) -> str:
     """The name of a method, if it is one of `methods` or AUTO; else an error."""
-    if not isinstance(method, str) or (method != AUTO and method not in methods):
-        raise UnknownNameError(
-            f"method must be 'auto' or one of {', '.join(map(repr, methods))}, "
-            f"got {method!r}{closest(method, methods)}"
-        )
-    return method
-
-
-def not_negative(name: str, x) -> float:
-    """x as a finite number that is not negative; else an error."""
-    if isinstance(x, bool) or not isinstance(x, (int, float, np.number)):
-        raise DataTypeError(f"{name} must be a number, got {x!r}")
-    if not np.isfinite(x) or x < 0.0:
-        raise SettingError(f"{name} must be finite and not negative, got {x}")
-    return float(x)
-
-
-def positive_integer(name: str, x) -> int:
-    """x as an integer of at least one; else an error."""
-    if isinstance(x, bool) or not isinstance(x, (int, np.integer)):
-        raise DataTypeError(f"{name} must be an integer, got {x!r}")
-    if x < 1:
-        raise SettingError(f"{name} must be positive, got {x}")
-    return int(x)
+    return known_name("method", method, (AUTO, *methods))
 
 
 def state_count(q) -> int | None:
@@ -55,15 +46,13 @@ def state_count(q) -> int | None:
     if type(q) is not np.ndarray:
         if is_symbolic(q):
             return None
-        q = np.asarray(q)
+        q = real_array("q", q)
     return len(q) if q.ndim > 1 else None
 
 
 def per_row(cs: Constraints, x, name: str, count: int | None) -> np.ndarray:
     """An option as an array: one number, one for each row, or one for each state and row."""
-    array = np.asarray(0.0 if x is None else x)
-    if array.dtype.kind not in "fiu":
-        raise DataTypeError(f"{name} must hold real numbers, got {array.dtype}")
+    array = real_array(name, 0.0 if x is None else x)
     shapes = [(), (cs.size,)] + ([(count, cs.size)] if count is not None else [])
     if array.shape not in shapes:
         raise ShapeError(
@@ -78,7 +67,7 @@ def per_row(cs: Constraints, x, name: str, count: int | None) -> np.ndarray:
 def positive_per_row(cs: Constraints, x, name: str, count: int | None) -> np.ndarray:
     """An option as in `per_row`, of positive numbers."""
     array = per_row(cs, x, name, count)
-    if np.any(array <= 0.0):
+    if np.any(array < _LEAST_POSITIVE):
         raise SettingError(f"{name} must be positive")
     return array
 

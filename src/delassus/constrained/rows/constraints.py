@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...checks import instance, items, not_negative
 from ...compile import FLOAT64, Tabulated
-from ...dynamics.arguments import check_model, zero_velocity
-from ...errors import DataTypeError, ModelError, SettingError
+from ...dynamics.arguments import check_model, numbers_of, zero_velocity
+from ...errors import ModelError
 from ...model.model import Model
 from ...model.parts.constraints import Constraint
 from . import packed, pieces
@@ -30,11 +31,7 @@ class Baumgarte:
 
     def __post_init__(self):
         for name in ("kp", "kd"):
-            x = getattr(self, name)
-            if isinstance(x, bool) or not isinstance(x, (int, float, np.number)):
-                raise DataTypeError(f"{name} must be a number, got {x!r}")
-            if not np.isfinite(x) or x < 0.0:
-                raise SettingError(f"{name} must be finite and not negative, got {x}")
+            object.__setattr__(self, name, not_negative(name, getattr(self, name)))
 
 
 _MOST_REQUESTS = 100  # to keep, see `Constraints.remember`
@@ -56,12 +53,9 @@ class Constraints(Tabulated):
         super().__init__()
         self.model = check_model(model)
         declared = model.constraints if constraints is None else constraints
-        self.declared = _declared(declared)
-        self.stabilization = Baumgarte() if stabilization is None else stabilization
-        if not isinstance(self.stabilization, Baumgarte):
-            raise DataTypeError(
-                f"stabilization must be a Baumgarte, got {type(stabilization).__name__}"
-            )
+        self.declared: tuple[Constraint, ...] = items("constraints", declared, Constraint)
+        chosen = Baumgarte() if stabilization is None else stabilization
+        self.stabilization: Baumgarte = instance("stabilization", chosen, Baumgarte)
         self._parts = [pieces.pieces(model, c) for c in self.declared]
         counts = [sum(piece.count for piece in own) for own in self._parts]
         ends = np.cumsum(counts, dtype=int)
@@ -94,29 +88,28 @@ class Constraints(Tabulated):
             self.requests.clear()
         self.requests[key] = request
 
-    def _evaluate(self, q, v, threads):
-        v = zero_velocity(self.model, q) if v is None else v
-        return evaluate_rows(self, (q, v), None, threads)
+    def _at_rest(self, q, threads):
+        return evaluate_rows(self, (q, zero_velocity(self.model, q)), None, threads)
 
     def jacobian(self, q: ArrayLike, *, threads: int | None = None) -> np.ndarray:
         """J with J v the velocities of the rows, (..., size, nv)."""
-        return self._evaluate(q, None, threads)[0]
+        return self._at_rest(q, threads)[0]
 
     def velocity(self, q: ArrayLike, v: ArrayLike, *, threads: int | None = None) -> np.ndarray:
         """J v: the velocities of the rows, zero where the constraints hold, (..., size)."""
-        return self._evaluate(q, v, threads)[1]
+        return evaluate_rows(self, (q, v), None, threads)[1]
 
     def drift(self, q: ArrayLike, v: ArrayLike, *, threads: int | None = None) -> np.ndarray:
         """dJ/dt v: the accelerations of the rows if joints do not accelerate, (..., size)."""
-        return self._evaluate(q, v, threads)[2]
+        return evaluate_rows(self, (q, v), None, threads)[2]
 
     def position_error(self, q: ArrayLike, *, threads: int | None = None) -> np.ndarray:
         """By how much each row is violated, in metres and radians, (..., size)."""
-        return self._evaluate(q, None, threads)[3]
+        return self._at_rest(q, threads)[3]
 
     def rank(self, q: ArrayLike, tolerance: float = 1e-8) -> int | np.ndarray:
         """The number of rows that are independent at a state; 0 where that has NaN."""
-        J = self.jacobian(q)
+        J, tolerance = self.jacobian(numbers_of("q", q)), not_negative("tolerance", tolerance)
         if J.shape[-2] == 0:
             return np.zeros(J.shape[:-2], int)[()]
         J = np.where(np.isfinite(J).all(axis=(-2, -1), keepdims=True), J, 0.0)
@@ -125,25 +118,13 @@ class Constraints(Tabulated):
 
     def redundant_rows(self, q: ArrayLike, tolerance: float = 1e-8) -> list[int]:
         """Rows that follow from those before them at one state."""
-        J = self.jacobian(q)
+        J, tolerance = self.jacobian(numbers_of("q", q)), not_negative("tolerance", tolerance)
         if J.ndim != 2:
             raise ModelError("redundant_rows takes one state")
         return _dependent(J, tolerance)
 
     def __repr__(self) -> str:
         return f"<Constraints on {self.model.name!r}: {len(self.declared)}, {self.size} rows>"
-
-
-def _declared(constraints) -> tuple[Constraint, ...]:
-    if isinstance(constraints, Constraint):
-        raise DataTypeError("constraints are given as a list, even one alone")
-    if not isinstance(constraints, Iterable):
-        raise DataTypeError(f"constraints are given as a list, got {constraints!r}")
-    result = tuple(constraints)
-    for c in result:
-        if not isinstance(c, Constraint):
-            raise DataTypeError(f"expected a constraint such as Weld(frame), got {c!r}")
-    return result
 
 
 def _dependent(J: np.ndarray, tolerance: float) -> list[int]:

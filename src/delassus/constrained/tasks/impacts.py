@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...dynamics.arguments import deliver
+from ...dynamics.arguments import deliver, numbers_of
 from ...dynamics.crba import mass_matrix
 from ...dynamics.energy import kinetic_energy
 from ...errors import SettingError
@@ -44,9 +44,11 @@ def impact(
     `restitution` is from 0, after which the constraints hold, to 1, at which no energy is lost.
     """
     cs = check_constraints(model, constraints)
-    if not_negative("restitution", restitution) > 1.0:
+    kept = not_negative("restitution", restitution)
+    if kept > 1.0:
         raise SettingError(f"restitution must be from 0 to 1, got {restitution}")
-    jump = -(1.0 + restitution) * cs.velocity(q, v, threads=threads)
+    q, v = numbers_of("q", q), numbers_of("v", v)
+    jump = -(1.0 + kept) * cs.velocity(q, v, threads=threads)
     J, L = cs.jacobian(q, threads=threads), cholesky(mass_matrix(model, q, threads=threads))
     A = transposed(np.linalg.solve(L, transposed(J)))
     U, S, B = least_squares(A, np.sqrt(cs.scales.diagonal))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...dynamics.arguments import deliver
+from ...dynamics.arguments import deliver, numbers_of
 from ...dynamics.rnea import inverse_dynamics
 from ...errors import ActuationError
 from ...model.model import Model
@@ -42,7 +42,7 @@ def constrained_inverse_dynamics(
     constraints: Constraints,
     external_forces: ArrayLike | None = None,
     *,
-    actuated: Iterable[str] | None = None,
+    actuated: str | Iterable[str] | None = None,
     tolerance: float = 1e-8,
     threads: int | None = None,
     out: ConstrainedTorques | None = None,
@@ -55,7 +55,8 @@ def constrained_inverse_dynamics(
     `tolerance` times the largest force that the motion takes, or times one if that is larger.
     """
     cs = check_constraints(model, constraints)
-    not_negative("tolerance", tolerance)
+    tolerance = not_negative("tolerance", tolerance)
+    q, v, a = (numbers_of(name, x) for name, x in (("q", q), ("v", v), ("a", a)))
     force = inverse_dynamics(model, q, v, a, external_forces, threads=threads)
     driven = _driven(model, actuated)
     J = cs.jacobian(q, threads=threads)
@@ -73,12 +74,13 @@ def constrained_inverse_dynamics(
     return ConstrainedTorques(*deliver(found, out))
 
 
-def _driven(model: Model, actuated: Iterable[str] | None) -> np.ndarray:
+def _driven(model: Model, actuated: str | Iterable[str] | None) -> np.ndarray:
     """The degrees of freedom of the joints that are actuated."""
     if actuated is None:
         joints = [joint for joint in model.joints if not isinstance(joint.type, Free)]
     else:
-        joints = [model.joint(name) for name in names_of("actuated joints", actuated)]
+        names = dict.fromkeys(names_of("actuated joints", actuated))
+        joints = [model.joint(name) for name in names]
     return np.array([k for j in joints for k in range(j.v.start, j.v.stop)], int)
 
 

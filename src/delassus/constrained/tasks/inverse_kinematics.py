@@ -18,7 +18,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...dynamics.arguments import check_model, zero_velocity
+from ...checks import instance, shown
+from ...dynamics.arguments import zero_velocity
 from ...errors import DataTypeError
 from ...model.model import Model
 from ...model.parts.constraints import Connect, Constraint, Weld
@@ -44,7 +45,7 @@ def inverse_kinematics(
     A target is a `Transform`, or three numbers for the origin alone. `constraints` hold as well. If
     none is found, `ConvergenceError` has the best configuration as `.q`.
     """
-    check_model(model)
+    instance("model", model, Model)
     kept = () if constraints is None else check_constraints(model, constraints).declared
     search = _KineticSearch(_with_targets(model, kept, targets), q, np.ones(model.nv, bool))
     return search.run(tolerance, max_iterations)
@@ -64,7 +65,7 @@ class _KineticSearch(Search):
 def _with_targets(model: Model, kept: tuple[Constraint, ...], targets) -> Constraints:
     """Constraints of a copy of the model with targets as frames of the world; then `kept` ones."""
     if not isinstance(targets, Mapping) or not targets:
-        raise DataTypeError(f"targets map names of frames to placements, got {targets!r}")
+        raise DataTypeError(f"targets map names of frames to placements, got {shown(targets)}")
     frames, rows = list(model.frames), list(kept)
     for name, target in targets.items():
         model.frame(name)  # raises an error if there is no such frame
@@ -73,5 +74,4 @@ def _with_targets(model: Model, kept: tuple[Constraint, ...], targets) -> Constr
             goal += "'"
         frames.append(Frame(goal, -1, Transform.of(target)))
         rows.append((Weld if isinstance(target, Transform) else Connect)(name, goal))
-    parts = (model.constraints, model.shapes, model.gravity)
-    return Constraints(Model(model.name, model.bodies, frames, *parts), rows)
+    return Constraints(model.replace(frames=frames), rows)

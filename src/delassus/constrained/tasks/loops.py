@@ -14,6 +14,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...checks import flag
+from ...dynamics.arguments import numbers_of
 from ...errors import ConvergenceError
 from ...model.model import Model
 from ...model.parts.joints import moves_by_velocities
@@ -39,7 +41,7 @@ def close_loops(
     q: ArrayLike,
     constraints: Constraints,
     *,
-    fixed: Iterable[str] = (),
+    fixed: str | Iterable[str] = (),
     respect_limits: bool = False,
     tolerance: float = 1e-10,
     max_iterations: int = 100,
@@ -52,11 +54,12 @@ def close_loops(
     of a file with rounded numbers close only as far as the rounding allows.
     """
     cs = check_constraints(model, constraints)
-    search = Search(cs, q, _movable(model, fixed), respect_limits)
+    limited = flag("respect_limits", respect_limits)
+    search = Search(cs, q, _movable(model, fixed), limited)
     return search.run(tolerance, max_iterations)
 
 
-def _movable(model: Model, fixed: Iterable[str]) -> np.ndarray:
+def _movable(model: Model, fixed: str | Iterable[str]) -> np.ndarray:
     """Which degrees of freedom may move."""
     result = np.ones(model.nv, bool)
     for name in names_of("fixed joints", fixed):
@@ -85,7 +88,7 @@ class Search:
     """A search for configurations of a batch of states, and its progress in each state."""
 
     def __init__(self, cs: Constraints, q: ArrayLike, movable: np.ndarray, limited: bool = False):
-        cs.position_error(q)  # raises an error for wrong shapes and types
+        cs.position_error(numbers_of("q", q))  # raises an error for wrong shapes and types
         self.shape = np.shape(q)
         self.cs, self.movable, self.turning = cs, movable, _turning(cs.model)
         self.limits = _Limits(cs.model) if limited else None
@@ -99,7 +102,7 @@ class Search:
 
     def run(self, tolerance: float, max_iterations: int) -> np.ndarray:
         """The configurations found; an error unless all states have one."""
-        not_negative("tolerance", tolerance)
+        tolerance = not_negative("tolerance", tolerance)
         for _ in range(positive_integer("max_iterations", max_iterations)):
             active = self.unfinished(tolerance)
             if active.size == 0:

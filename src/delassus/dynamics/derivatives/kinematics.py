@@ -204,6 +204,6 @@ def frame_acceleration_derivatives(
     They are those of the numbers that `frame_acceleration` gives for this reference and choice of
     `classical`. dq is a derivative along the tangent space, as in `frame_velocity_derivatives`.
     """
-    choice = np.append(frame_and_reference(model, frame, reference), int(classical))
+    choice = frame_and_reference(model, frame, reference, classical=classical)
     outputs = accelerate_frame_derivatives(model, (q, v, a), out, threads, (choice,))
     return FrameAccelerationDerivatives._make(outputs)

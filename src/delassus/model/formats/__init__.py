@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from ...errors import DataTypeError, DelassusError, FileFormatError, MissingFileError
+from ...checks import file_path, flag, items
+from ...errors import DelassusError, FileFormatError, MissingFileError
 from ..model import Model
 from .options import Options
 from .report import ModelFileWarning, Report
@@ -47,12 +48,13 @@ def read(
     package_dirs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
 ) -> tuple[Model, Report]:
     """As `load`, but what is worth a warning comes back as a report."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise DataTypeError(f"a file is named by a string or a Path, got {path!r}")
     if isinstance(package_dirs, (str, os.PathLike)):
         package_dirs = (package_dirs,)
+    folders = [file_path(folder) for folder in items("package_dirs", package_dirs, object)]
     options = Options(
-        Path(path), bool(floating_base), tuple(Path(p).absolute() for p in package_dirs)
+        file_path(path),
+        flag("floating_base", floating_base),
+        tuple(folder.absolute() for folder in folders),
     )
     report = Report(options.path.name)
     content = _content(options.path)

@@ -6,14 +6,16 @@ frame that always exists.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from ...checks import finite_number, shown
 from ...compile.recorded.programs import flat
 from ...errors import ModelError
 from .joints import Fixed, Free, JointType
+from .names import names_of
 
 WORLD = "world"
 
@@ -39,11 +41,7 @@ class _BetweenFrames(Constraint):
     other: str = WORLD
 
     def __post_init__(self):
-        for name in (self.frame, self.other):
-            if not isinstance(name, str):
-                raise ModelError(f"a constraint names frames by strings, got {name!r}")
-        if self.frame == self.other:
-            raise ModelError(f"a constraint between frame {self.frame!r} and itself says nothing")
+        _check_pair("frame", self.frame, self.other)
 
     @property
     def frames(self):
@@ -71,17 +69,13 @@ class Closure(Constraint):
     def __post_init__(self):
         if not isinstance(self.joint_type, JointType):
             raise ModelError(
-                f"a closure needs a joint type such as Revolute(axis), got {self.joint_type!r}"
+                f"a closure needs a joint type such as Revolute(axis), got {shown(self.joint_type)}"
             )
         if isinstance(self.joint_type, Free):
             raise ModelError("a closure by a free joint constrains nothing")
         if isinstance(self.joint_type, Fixed):
             raise ModelError("a closure by a fixed joint is a Weld")
-        for name in (self.frame, self.other):
-            if not isinstance(name, str):
-                raise ModelError(f"a closure names frames by strings, got {name!r}")
-        if self.frame == self.other:
-            raise ModelError(f"a closure between frame {self.frame!r} and itself says nothing")
+        _check_pair("frame", self.frame, self.other)
 
     @property
     def frames(self):
@@ -98,12 +92,8 @@ class Gear(Constraint):
     offset: float = 0.0
 
     def __post_init__(self):
-        for name in (self.joint, self.other):
-            if not isinstance(name, str):
-                raise ModelError(f"a gear names joints by strings, got {name!r}")
-        if self.joint == self.other:
-            raise ModelError(f"a gear between joint {self.joint!r} and itself")
-        _finite("gear", ratio=self.ratio, offset=self.offset)
+        _check_pair("joint", self.joint, self.other)
+        _make_finite(self, "ratio", "offset")
 
     @property
     def joints(self):
@@ -120,19 +110,18 @@ class Coupling(Constraint):
     def __post_init__(self):
         if not isinstance(self.coefficients, Mapping):
             raise ModelError(
-                f"a coupling maps names of joints to coefficients, got {self.coefficients!r}"
+                f"a coupling maps names of joints to coefficients, got {shown(self.coefficients)}"
             )
         if not self.coefficients:
             raise ModelError("a coupling names no joint")
-        for name in self.coefficients:
-            if not isinstance(name, str):
-                raise ModelError(f"a coupling names joints by strings, got {name!r}")
-        _finite("coupling", offset=self.offset)
-        for name, x in self.coefficients.items():
-            _check_finite(f"the coefficient of {name!r} in a coupling", x)
-        if not any(self.coefficients.values()):
+        coefficients = {
+            name: finite_number(f"coefficient of {name!r}", self.coefficients[name], ModelError)
+            for name in names_of("joints", self.coefficients)
+        }
+        if not any(coefficients.values()):
             raise ModelError("a coupling whose coefficients are all zero constrains nothing")
-        object.__setattr__(self, "coefficients", dict(self.coefficients))
+        _make_finite(self, "offset")
+        object.__setattr__(self, "coefficients", coefficients)
 
     @property
     def joints(self):
@@ -148,16 +137,12 @@ class Distance(Constraint):
     length: float
 
     def __post_init__(self):
-        _finite("distance", length=self.length)
+        _check_pair("frame", self.frame, self.other)
+        _make_finite(self, "length")
         if self.length <= 0.0:
             raise ModelError(
                 f"a distance must be positive, got {self.length} (use Connect for zero)"
             )
-        for name in (self.frame, self.other):
-            if not isinstance(name, str):
-                raise ModelError(f"a distance names frames by strings, got {name!r}")
-        if self.frame == self.other:
-            raise ModelError(f"a distance between frame {self.frame!r} and itself")
 
     @property
     def frames(self):
@@ -177,10 +162,10 @@ class Implicit(Constraint):
     function: Callable
     on: tuple[str, ...]
 
-    def __init__(self, function: Callable, joints):
+    def __init__(self, function: Callable, joints: str | Iterable[str]):
         if not callable(function):
-            raise ModelError(f"an implicit constraint needs a function, got {function!r}")
-        names = (joints,) if isinstance(joints, str) else tuple(joints)
+            raise ModelError(f"an implicit constraint needs a function, got {shown(function)}")
+        names = names_of("joints", joints)
         if not names:
             raise ModelError("an implicit constraint names no joint")
         if len(set(names)) < len(names):
@@ -224,11 +209,18 @@ class WithLocked:
         return [result[k] for k in self.rows]
 
 
-def _finite(what: str, **numbers: float) -> None:
-    for name, x in numbers.items():
-        _check_finite(f"the {name} of a {what}", x)
+def _check_pair(kind: str, first: str, second: str) -> None:
+    """Raise an error unless these are the names of two frames, or of two joints."""
+    for name in (first, second):
+        if not isinstance(name, str):
+            raise ModelError(f"a {kind} is named by a string, got {shown(name)}")
+    if first == second:
+        raise ModelError(f"a constraint between {kind} {first!r} and itself says nothing")
 
 
-def _check_finite(what: str, x: float) -> None:
-    if isinstance(x, bool) or not isinstance(x, (int, float, np.number)) or not np.isfinite(x):
-        raise ModelError(f"{what} must be a finite number, got {x!r}")
+def _make_finite(constraint: Constraint, *names: str) -> None:
+    """Make attributes of a constraint plain numbers."""
+    kind = type(constraint).__name__
+    for name in names:
+        x = finite_number(f"{name} of {kind}", getattr(constraint, name), ModelError)
+        object.__setattr__(constraint, name, x)

@@ -6,12 +6,20 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from ...spatial.constant import make_constant
+from ...checks import finite_vector, shown
+from ...errors import ModelError
+from ...spatial.constant import constant
 from ...spatial.inertia import Inertia
 from ...spatial.transform import Transform
 from .joints import JointType
+from .names import known_name
 
 WORLD = "world"
+ROLES = ("visual", "collision")
+# Kinds of shapes, and of how many numbers their size is.
+SHAPE_SIZES = {
+    "box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "ellipsoid": 3, "plane": 0, "mesh": 3,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +37,8 @@ class JointData:
     rest: np.ndarray  # the configuration at which the springs are relaxed, nq entries
 
     def __post_init__(self):
-        make_constant(self, *(f.name for f in fields(self)))
+        for field_ in fields(self):
+            object.__setattr__(self, field_.name, constant(getattr(self, field_.name)))
 
 
 # Joint data of nv entries and their defaults; limits of q and the rest have nq entries.
@@ -103,3 +112,19 @@ class Shape:
     size: tuple[float, ...] = ()
     mesh: str | None = None
     color: tuple[float, float, float, float] | None = None
+
+    def __post_init__(self):
+        for text in (self.name, self.frame, "" if self.mesh is None else self.mesh):
+            if not isinstance(text, str):
+                raise ModelError(f"a shape has names and paths that are strings, got {shown(text)}")
+        known_name("the role of a shape", self.role, ROLES)
+        count = SHAPE_SIZES[known_name("the kind of a shape", self.kind, SHAPE_SIZES)]
+        size = finite_vector(f"the size of a {self.kind}", self.size, count, ModelError)
+        if self.kind != "mesh" and (size < 0.0).any():
+            raise ModelError(f"the size of a {self.kind} is negative: {shown(self.size)}")
+        values = {"placement": Transform.of(self.placement), "size": tuple(map(float, size))}
+        if self.color is not None:
+            color = finite_vector("the color of a shape", self.color, 4, ModelError)
+            values["color"] = tuple(map(float, color))
+        for name, value in values.items():
+            object.__setattr__(self, name, value)

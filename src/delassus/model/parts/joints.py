@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ...checks import finite_number, finite_vector
 from ...errors import ModelError
+from ...spatial.constant import unit_vector
 from ...spatial.transform import (
     Transform,
     rotation_from_quaternion,
@@ -19,7 +21,6 @@ from . import kinds
 
 _Z = (0.0, 0.0, 1.0)
 _X = (1.0, 0.0, 0.0)
-_ROUNDING = 4.0 * np.finfo(float).eps
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,9 @@ class JointType:
         """The joints of kernels that this joint is made of, in order from the parent."""
         raise NotImplementedError
 
-    def displacement(self, q: Sequence[float]) -> Transform:
+    def displacement(self, q: ArrayLike) -> Transform:
         """Placement of the body in the joint's frame at the joint's own q."""
-        q = np.array(q, float)
-        if q.shape != (self.nq,):
-            raise ModelError(f"{type(self).__name__} has {self.nq} coordinates, got {q.shape}")
+        q = finite_vector(f"q of {type(self).__name__}", q, self.nq, ModelError)
         result, start = Transform(), 0
         for primitive in self.primitives():
             result = result @ primitive.displacement(q[start : start + primitive.nq])
@@ -85,21 +84,8 @@ class JointType:
         return None
 
 
-def _unit(axis: Sequence[float]) -> tuple[float, float, float]:
-    try:
-        a = np.array(axis, float)
-    except (TypeError, ValueError):
-        a = np.zeros(0)
-    if a.shape != (3,) or not np.isfinite(a).all():
-        raise ModelError(f"a joint's axis is 3 finite numbers, got {axis!r}")
-    largest = np.abs(a).max()
-    if largest > 1e100:  # whose square is no number
-        a = a / largest
-    norm = np.linalg.norm(a)
-    if norm < 1e-9:
-        raise ModelError(f"a joint's axis must not be zero, got {axis!r}")
-    # An axis that is of unit length already must not change when it is saved and read again.
-    x, y, z = a if abs(norm - 1.0) <= _ROUNDING else a / norm
+def _unit(axis: ArrayLike) -> tuple[float, float, float]:
+    x, y, z = unit_vector("a joint's axis", axis, 3)
     return (float(x), float(y), float(z))
 
 
@@ -146,9 +132,8 @@ class Helical(_Axial):
 
     def __post_init__(self):
         super().__post_init__()
-        if not np.isfinite(self.pitch):
-            raise ModelError(f"the pitch of a helical joint must be finite, got {self.pitch!r}")
-        object.__setattr__(self, "pitch", float(self.pitch))
+        pitch = finite_number("the pitch of a helical joint", self.pitch, ModelError)
+        object.__setattr__(self, "pitch", pitch)
 
     def angles(self):
         return np.array([True])

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import Any
 
-from ...errors import DataTypeError
+from ...checks import items, shown
+from ...errors import UnknownNameError
 
 
-def names_of(what: str, given) -> tuple[str, ...]:
+def names_of(what: str, given: Any) -> tuple[str, ...]:
     """Names as a tuple: of several, or of one that is given alone."""
-    if isinstance(given, str):
-        return (given,)
-    if not isinstance(given, Iterable):
-        raise DataTypeError(f"{what} are named by strings, got {given!r}")
-    found = tuple(given)
-    for name in found:
-        if not isinstance(name, str):
-            raise DataTypeError(f"{what} are named by strings, got {name!r}")
-    return tuple(dict.fromkeys(found))
+    return (given,) if isinstance(given, str) else items(f"names of {what}", given, str)
+
+
+def known_name(what: str, given: Any, known: Collection[str]) -> str:
+    """A name, if it is one of the known ones."""
+    if not isinstance(given, str) or given not in known:
+        raise UnknownNameError(
+            f"{what} must be one of {', '.join(map(repr, known))}, got {shown(given)}"
+            + _suggestion(given, known)
+        )
+    return given
+
+
+def _suggestion(name: object, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5) if isinstance(name, str) else ()
+    return "; did you mean " + " or ".join(map(repr, near)) + "?" if near else ""
 
 
 def closest(name: object, known: Iterable[str]) -> str:
     """A few words on the known names nearest to a wrong one, to end an error message with."""
     names = [str(k) for k in known]
-    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
-    if near:
-        return "; did you mean " + " or ".join(map(repr, near)) + "?"
+    if near := _suggestion(name, names):
+        return near
     if 0 < len(names) <= 12:
         return "; there are " + ", ".join(map(repr, names))
     return f"; there are {len(names)} others"
