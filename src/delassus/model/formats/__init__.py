@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 
 from ...checks import file_path, flag, items
-from ...errors import DelassusError, FileFormatError, MissingFileError
+from ...errors import DelassusError, FileFormatError
 from ..model import Model
+from .content import file_content
 from .options import Options
 from .report import ModelFileWarning, Report
 
 __all__ = ["ModelFileWarning", "Report", "load", "read"]
 
-_LARGEST = 64 * 2**20  # bytes
 _KNOWN = "<robot> (URDF), <sdf> (SDF), <mujoco> (MJCF) or a file that Model.save wrote"
 
 
@@ -57,7 +56,7 @@ def read(
         tuple(folder.absolute() for folder in folders),
     )
     report = Report(options.path.name)
-    content = _content(options.path)
+    content = file_content(options.path)
     try:
         return _read(content, options, report), report
     except FileFormatError:
@@ -66,24 +65,6 @@ def read(
         if isinstance(error, ImportError):
             raise
         raise FileFormatError(f"{report.file}: {error}") from None
-
-
-def _content(path: Path) -> bytes:
-    if path.exists() and not path.is_file():
-        raise FileFormatError(f"{path}: cannot be read: not a regular file")
-    try:
-        with open(path, "rb") as file:
-            content = file.read(_LARGEST + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        raise MissingFileError(f"there is no file {str(path)!r}") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise FileFormatError(f"{path}: cannot be read: {reason}") from None
-    if len(content) > _LARGEST:
-        raise FileFormatError(f"{path.name}: larger than {_LARGEST // 2**20} MiB")
-    if not content.strip():
-        raise FileFormatError(f"{path.name}: the file is empty")
-    return content
 
 
 def _read(content: bytes, options: Options, report: Report) -> Model:

@@ -19,7 +19,7 @@ from .report import Report
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
-_HUGE = 1e100  # beyond this, products of the numbers of a model overflow
+HUGE = 1e100  # beyond this, products of the numbers of a model overflow
 
 
 def parse(content: bytes, report: Report) -> Document:
@@ -147,6 +147,10 @@ class Node:
         """All children of a tag, in the file's order."""
         return [Node(e, self.document) for e in self.element.findall(tag)]
 
+    def descendants(self, tag: str | None = None) -> Iterator[Node]:
+        """The element itself and all below it, or those of a tag, in the file's order."""
+        return (Node(e, self.document) for e in self.element.iter(tag or "*"))
+
     def skip(self, *tags: str) -> None:
         """Let children of these tags, with all they hold, pass without a report."""
         for tag in tags:
@@ -170,7 +174,7 @@ class Node:
             raise self.error(f"needs the attribute {name!r}")
         return text
 
-    def number(self, name: str, default: float | None = None, huge: float = _HUGE) -> float:
+    def number(self, name: str, default: float | None = None, huge: float = HUGE) -> float:
         """An attribute that is one finite number; without a default it must exist."""
         text = self.required(name) if default is None else self.attribute(name)
         return default if text is None else self._numbers(text, 1, name, huge)[0]
@@ -179,10 +183,10 @@ class Node:
         """A number that may be as large as a computer can hold, which is said instead of none."""
         return self.number(name, default, huge=np.inf)
 
-    def vector(self, name: str, count: int, default=None) -> np.ndarray:
+    def vector(self, name: str, count: int, default=None, huge: float = HUGE) -> np.ndarray:
         """An attribute of so many finite numbers; without a default it must exist."""
         text = self.required(name) if default is None else self.attribute(name)
-        return np.array(default if text is None else self._numbers(text, count, name), float)
+        return np.array(default if text is None else self._numbers(text, count, name, huge), float)
 
     def flag(self, name: str) -> bool | None:
         """An attribute that is true or false, None if it is absent."""
@@ -203,11 +207,11 @@ class Node:
         text = self.text()
         if infinite and _INFINITY.fullmatch(text):
             return float(text)
-        return self._numbers(text, 1, huge=np.inf if infinite else _HUGE)[0]
+        return self._numbers(text, 1, huge=np.inf if infinite else HUGE)[0]
 
-    def text_vector(self, count: int) -> np.ndarray:
+    def text_vector(self, count: int, huge: float = HUGE) -> np.ndarray:
         """The element's text as so many finite numbers."""
-        return np.array(self._numbers(self.text(), count))
+        return np.array(self._numbers(self.text(), count, huge=huge))
 
     def text_flag(self) -> bool:
         """The element's text as true or false."""
@@ -242,7 +246,7 @@ class Node:
             raise self.error(str(error)) from None
 
     def _numbers(
-        self, text: str, count: int, attribute: str | None = None, huge: float = _HUGE
+        self, text: str, count: int, attribute: str | None = None, huge: float = HUGE
     ) -> list[float]:
         words = text.split()
         expected = "a number" if count == 1 else f"{count} numbers"

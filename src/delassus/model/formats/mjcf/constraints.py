@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...builder import ModelBuilder
 from ...parts.constraints import Connect, Coupling, Gear, Implicit, Polynomial, Weld
 from ..report import Report
-from .names import MjcfNames, placement_of
+from .names import MjcfNames, blamed, placement_of
 
 _CONNECT, _WELD, _JOINT = range(3)  # mjtEq
 _SITE = 6  # mjtObj
@@ -19,9 +19,11 @@ def add_equalities(builder: ModelBuilder, compiled, names: MjcfNames, report: Re
             report.remark("equality constraints that are not active, left out", name)
         elif kind in (_CONNECT, _WELD):
             constraint = Connect if kind == _CONNECT else Weld
-            builder.add_constraint(constraint(*_frames(builder, compiled, names, i)))
+            with blamed("equality", name):
+                builder.add_constraint(constraint(*_frames(builder, compiled, names, i)))
         elif kind == _JOINT:
-            builder.add_constraint(_relation(compiled, names, i))
+            with blamed("equality", name):
+                builder.add_constraint(_relation(compiled, names, i))
         else:
             report.remark("equality constraints of tendons or flexes, left out", name)
 

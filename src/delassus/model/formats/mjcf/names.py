@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
+from ....errors import DelassusError, ModelError
 from ....spatial.transform import Transform, rotation_from_quaternion
 
 
@@ -38,3 +42,12 @@ def placement_of(position: np.ndarray, quaternion: np.ndarray | None = None) -> 
         return Transform(np.eye(3), np.array(position, float))
     w, x, y, z = quaternion
     return Transform(rotation_from_quaternion(x, y, z, w), np.array(position, float))
+
+
+@contextmanager
+def blamed(what: str, name: str) -> Iterator[None]:
+    """Errors in this block are told as those of an element."""
+    try:
+        yield
+    except DelassusError as error:
+        raise ModelError(f"{what} {name!r}: {error}") from None

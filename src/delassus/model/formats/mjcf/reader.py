@@ -19,8 +19,11 @@ from ..options import ROOT_JOINT, Options
 from ..report import Report
 from ..xml import Document
 from .constraints import add_equalities
-from .names import MjcfNames, placement_of
+from .guard import check_mjcf
+from .names import MjcfNames, blamed, placement_of
 from .shapes import add_geoms
+
+_is_broken: list[str] = []  # files on which MuJoCo has failed with an error that is not its own
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 _GRAVITY_DISABLED = "mjDSBL_GRAVITY"
@@ -59,11 +62,30 @@ def _compile(document: Document, options: Options):
             f"{document.file} is an MJCF file, which MuJoCo's own compiler reads: "
             "pip install 'delassus[mjcf]'"
         ) from None
+    check_mjcf(document, options.path)
+    if _is_broken:
+        raise FileFormatError(
+            f"{document.file}: MuJoCo has failed on a file before, and may not read another one: "
+            "start Python again"
+        )
     try:
-        return mujoco.MjModel.from_xml_path(str(options.path))
+        return _compiled(mujoco, str(options.path))
     except (ValueError, mujoco.FatalError) as error:
         reason = " ".join(str(error).split())
         raise FileFormatError(f"{document.file}: MuJoCo cannot compile it: {reason}") from None
+    except Exception as error:  # which MuJoCo does not foresee, and may keep a lock after
+        _is_broken.append(document.file)
+        raise FileFormatError(f"{document.file}: MuJoCo fails on it: {error}") from None
+
+
+def _compiled(mujoco, path: str):
+    try:
+        specification = mujoco.MjSpec.from_file(path)
+        # Ranges of muscles are found by a simulation that may never end, and are not used here.
+        specification.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE
+    except AttributeError:  # of a version before specifications
+        return mujoco.MjModel.from_xml_path(path)
+    return specification.compile()
 
 
 def _gravity(compiled) -> np.ndarray:
@@ -92,10 +114,11 @@ def _add_body(
     builder: ModelBuilder, compiled, names: MjcfNames, index: int, freed: bool, report: Report
 ) -> None:
     name, parent = names.bodies[index], names.bodies[compiled.body_parentid[index]]
-    at = placement_of(compiled.body_pos[index], compiled.body_quat[index])
-    axes = placement_of(compiled.body_ipos[index], compiled.body_iquat[index])
-    principal = np.diag(compiled.body_inertia[index])
-    inertia = Inertia(float(compiled.body_mass[index]), np.zeros(3), principal).moved(axes)
+    with blamed("body", name):
+        at = placement_of(compiled.body_pos[index], compiled.body_quat[index])
+        axes = placement_of(compiled.body_ipos[index], compiled.body_iquat[index])
+        principal = np.diag(compiled.body_inertia[index])
+        inertia = Inertia(float(compiled.body_mass[index]), np.zeros(3), principal).moved(axes)
     first = int(compiled.body_jntadr[index])
     joints = range(first, first + int(compiled.body_jntnum[index]))
     if freed:
@@ -107,7 +130,8 @@ def _add_body(
     for joint in joints:
         is_last = joint == joints[-1]
         own = name if is_last else _intermediate(builder, name, names.joints[joint])
-        joint_type, placement, origin = _motion(compiled, joint, at)
+        with blamed("joint", names.joints[joint]):
+            joint_type, placement, origin = _motion(compiled, joint, at)
         builder.add_body(
             own,
             parent,
@@ -183,7 +207,8 @@ def _add_sites(builder: ModelBuilder, compiled, names: MjcfNames, report: Report
         if builder.has_frame(name):
             report.remark("sites renamed, as a body has their name", f"{name}_site")
             names.sites[i] = name = f"{name}_site"
-        at = placement_of(compiled.site_pos[i], compiled.site_quat[i])
+        with blamed("site", name):
+            at = placement_of(compiled.site_pos[i], compiled.site_quat[i])
         builder.add_frame(name, names.bodies[compiled.site_bodyid[i]], at)
 
 

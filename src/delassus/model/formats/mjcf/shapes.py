@@ -8,7 +8,7 @@ from ...builder import ModelBuilder
 from ...parts.elements import Shape
 from ..meshes import MeshFinder
 from ..report import Report
-from .names import MjcfNames, placement_of
+from .names import MjcfNames, blamed, placement_of
 
 _KINDS = {0: "plane", 2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}
 
@@ -18,33 +18,40 @@ def add_geoms(
 ) -> None:
     """Add geoms that can collide as collision shapes, the others as visual ones."""
     for i, name in enumerate(names.geoms):
-        kind = _KINDS.get(int(compiled.geom_type[i]))
-        if kind is None:
-            report.ignore("<geom> of another type")
-            continue
-        at = placement_of(compiled.geom_pos[i], compiled.geom_quat[i])
-        path = None
-        if kind == "mesh":
-            mesh = int(compiled.geom_dataid[i])
-            # The compiler centres meshes; this undoes it.
-            at = at @ placement_of(compiled.mesh_pos[mesh], compiled.mesh_quat[mesh]).inverse()
-            size = compiled.mesh_scale[mesh]
-            path = _path(compiled, mesh, meshes)
-        else:
-            size = _size(kind, compiled.geom_size[i])
-        can_collide = bool(compiled.geom_contype[i] or compiled.geom_conaffinity[i])
-        builder.add_shape(
-            Shape(
-                name,
-                names.bodies[compiled.geom_bodyid[i]],
-                "collision" if can_collide else "visual",
-                kind,
-                at,
-                tuple(map(float, size)),
-                path,
-                tuple(map(float, compiled.geom_rgba[i])),
-            )
+        with blamed("geom", name):
+            _add_geom(builder, compiled, names, i, meshes, report)
+
+
+def _add_geom(
+    builder: ModelBuilder, compiled, names: MjcfNames, i: int, meshes: MeshFinder, report: Report
+) -> None:
+    kind = _KINDS.get(int(compiled.geom_type[i]))
+    if kind is None:
+        report.ignore("<geom> of another type")
+        return
+    at = placement_of(compiled.geom_pos[i], compiled.geom_quat[i])
+    path = None
+    if kind == "mesh":
+        mesh = int(compiled.geom_dataid[i])
+        # The compiler centres meshes; this undoes it.
+        at = at @ placement_of(compiled.mesh_pos[mesh], compiled.mesh_quat[mesh]).inverse()
+        size = compiled.mesh_scale[mesh]
+        path = _path(compiled, mesh, meshes)
+    else:
+        size = _size(kind, compiled.geom_size[i])
+    can_collide = bool(compiled.geom_contype[i] or compiled.geom_conaffinity[i])
+    builder.add_shape(
+        Shape(
+            names.geoms[i],
+            names.bodies[compiled.geom_bodyid[i]],
+            "collision" if can_collide else "visual",
+            kind,
+            at,
+            tuple(map(float, size)),
+            path,
+            tuple(map(float, compiled.geom_rgba[i])),
         )
+    )
 
 
 def _size(kind: str, half: np.ndarray) -> list[float]:
