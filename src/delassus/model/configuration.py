@@ -16,7 +16,7 @@ from ..spatial.groups import (
     translation_exp,
     translation_log,
 )
-from ..spatial.quaternions import conjugate, multiply, rotation, unit
+from ..spatial.quaternions import conjugate, multiply, rotation, unit, unit_of_any_length
 from ..spatial.vectors import add, get3, get4, put3, put4, rotate, rotate_back, subtract
 from .packed import ModelArrays
 from .parts.kinds import FREE, PLANAR, SPHERICAL
@@ -101,15 +101,15 @@ def difference_planar(q0, q1, i, j, v):
 
 @kernel(ModelArrays, inputs={"q": "nq"}, outputs={"q_unit": "nq"})
 def normalize(model, q, q_unit, work):
-    """q with quaternions of unit length"""
+    """q with quaternions of unit length; NaN where one is zero"""
     for k in range(1, len(model.links)):
         link = model.links[k]
         i = link.q
         if link.kind == FREE:
             put3(q_unit, i, get3(q, i))
-            put4(q_unit, i + 3, unit(get4(q, i + 3)))
+            put4(q_unit, i + 3, unit_of_any_length(get4(q, i + 3)))
         elif link.kind == SPHERICAL:
-            put4(q_unit, i, unit(get4(q, i)))
+            put4(q_unit, i, unit_of_any_length(get4(q, i)))
         else:
             for d in range(link.nv):
                 q_unit[i + d] = q[i + d]

@@ -185,7 +185,7 @@ class Model(Mechanism):
         return DifferenceDerivatives(*outputs)
 
     def normalize(self, q: ArrayLike, *, threads=None, out=None) -> np.ndarray:
-        """q with its quaternions scaled to unit length."""
+        """q with its quaternions, of whatever length, scaled to unit length; NaN for a zero one."""
         return configuration.normalize(self, (q,), out, threads)
 
     # --- files and people -------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def unit_vector(what: str, given: ArrayLike, count: int, error: Error = ModelErr
     """
     vector = finite_vector(what, given, count, error)
     if not vector.any():
-        raise error(f"{what} must not be zero, got {shown(given)}")
+        raise error(f"{what} must not be zero")
     is_unit = abs(math.hypot(*vector) - 1.0) <= _ROUNDING
     return vector if is_unit else scaled_to_unit(vector)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..compile import function, select, sqrt
+from ..compile import absolute, function, maximum, select, sqrt
 
 
 @function
@@ -47,6 +47,16 @@ def unit(a):
     """a scaled to unit length."""
     k = 1.0 / sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
     return (k * a[0], k * a[1], k * a[2], k * a[3])
+
+
+@function
+def unit_of_any_length(a):
+    """a scaled to unit length, even if its square is too large or too small; NaN if it is zero."""
+    x, y = absolute(a[0]), absolute(a[1])
+    z, w = absolute(a[2]), absolute(a[3])
+    largest = maximum(maximum(x, y), maximum(z, w))
+    size = select(largest > 0.0, largest, sqrt(-1.0 - largest))  # the root is NaN
+    return unit((a[0] / size, a[1] / size, a[2] / size, a[3] / size))
 
 
 @function

@@ -105,7 +105,7 @@ class Item:
         except OverflowError:  # of integers
             value = math.inf
         if not abs(value) < (math.inf if infinite else _HUGE):
-            raise self._expected("a finite number")
+            raise self._expected("a finite number" if infinite else f"a number below {_HUGE:g}")
         return value
 
     def numbers(self, count: int | None = None, infinite: bool = False) -> list[float]:

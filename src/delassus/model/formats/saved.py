@@ -91,7 +91,7 @@ def _read_type(item: Item) -> JointType:
     parameters = [field.name for field in fields(kind)]
     item.object(("type", *parameters))
     values = {
-        name: item[name].number() if name == "pitch" else tuple(item[name].numbers(3))
+        name: item[name].number() if name == "pitch" else item[name].numbers(3, infinite=True)
         for name in parameters
     }
     with item.blamed():

@@ -120,8 +120,8 @@ def read_pose(parent: Node) -> tuple[Transform, str | None]:
     if not (node.element.text or "").strip():
         return Transform(), relative_to
     if kind == "quat_xyzw":
-        values = node.text_vector(7)
-        if not np.linalg.norm(values[3:]) > 1e-6:
+        values = node.text_vector(7, huge=np.inf)
+        if not values[3:].any():
             raise node.error("the quaternion is zero")
         return Transform(rotation_from_quaternion(*values[3:]), values[:3]), relative_to
     if kind != "euler_rpy":

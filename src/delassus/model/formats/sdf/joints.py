@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from ....spatial.constant import unit_vector
 from ....spatial.transform import Transform
 from ...parts.joints import Fixed, Helical, JointType, Prismatic, Revolute, Spherical, Universal
 from ..xml import Node
@@ -36,15 +38,15 @@ class SdfJoint:
         tag = ("axis", "axis2")[number]
         node = self.node.required_child(tag)
         xyz = node.child("xyz")
-        direction = np.array([0.0, 0.0, 1.0]) if xyz is None else xyz.text_vector(3)
-        length = float(np.linalg.norm(direction))
-        if not length > 1e-9:
+        direction = np.array([0.0, 0.0, 1.0]) if xyz is None else xyz.text_vector(3, huge=np.inf)
+        length = math.hypot(*direction)
+        if length == 0.0:
             raise node.error("the axis is zero")
         if abs(length - 1.0) > _AXIS_TOLERANCE:
             node.document.report.remark(
                 "axes that are not of unit length, scaled to it", f"{self.name} ({length:.4g})"
             )
-        return self._turned(node, xyz, frames) @ (direction / length)
+        return self._turned(node, xyz, frames) @ unit_vector("the axis", direction, 3)
 
     def _turned(self, node: Node, xyz: Node | None, frames: SdfFrames) -> np.ndarray:
         """The rotation from the frame in which an axis is given to the joint's."""

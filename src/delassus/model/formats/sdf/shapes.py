@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....spatial.constant import unit_vector
 from ....spatial.transform import Transform, rotation_to_axis
 from ...builder import ModelBuilder
 from ...parts.elements import Shape
@@ -65,11 +66,10 @@ def _lengths(form: Node, tag: str, count: int) -> np.ndarray:
 def _plane(form: Node) -> Transform:
     """The placement that turns z to the plane's normal."""
     node = form.child("normal")
-    normal = np.array([0.0, 0.0, 1.0]) if node is None else node.text_vector(3)
-    length = np.linalg.norm(normal)
-    if not length > 1e-9:
+    normal = np.array([0.0, 0.0, 1.0]) if node is None else node.text_vector(3, huge=np.inf)
+    if not normal.any():
         raise node.error("the normal is zero")
-    return Transform(rotation_to_axis(normal / length), np.zeros(3))
+    return Transform(rotation_to_axis(unit_vector("the normal", normal, 3)), np.zeros(3))
 
 
 def _color(node: Node) -> tuple[float, float, float, float] | None:

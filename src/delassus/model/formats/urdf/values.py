@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from ....spatial.constant import unit_vector
 from ....spatial.inertia import Inertia
 from ....spatial.transform import Transform, rotation_from_quaternion
 from ..inertial import judged_inertia
@@ -22,8 +25,8 @@ def read_origin(parent: Node) -> Transform:
         return Transform.from_rpy(xyz, origin.vector("rpy", 3, (0.0, 0.0, 0.0)))
     if origin.attribute("rpy") is not None:
         raise origin.error("has both rpy and quat_xyzw")
-    quaternion = origin.vector("quat_xyzw", 4)
-    if not np.linalg.norm(quaternion) > 1e-6:
+    quaternion = origin.vector("quat_xyzw", 4, huge=np.inf)
+    if not quaternion.any():
         raise origin.error("the quaternion is zero", "quat_xyzw")
     return Transform(rotation_from_quaternion(*quaternion), xyz)
 
@@ -33,15 +36,15 @@ def read_axis(parent: Node, name: str) -> np.ndarray:
     node = parent.child("axis")
     if node is None:
         return np.array([1.0, 0.0, 0.0])
-    axis = node.vector("xyz", 3)
-    length = float(np.linalg.norm(axis))
-    if not length > 1e-9:
+    axis = node.vector("xyz", 3, huge=np.inf)
+    length = math.hypot(*axis)
+    if length == 0.0:
         raise node.error("the axis is zero", "xyz")
     if abs(length - 1.0) > _AXIS_TOLERANCE:
         parent.document.report.remark(
             "axes that are not of unit length, scaled to it", f"{name} ({length:.4g})"
         )
-    return axis / length
+    return unit_vector("the axis", axis, 3)
 
 
 def read_inertia(link: Node) -> Inertia:
