@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import finite_vector, instance, number, real_array
+from ..checks import finite_vector, instance, not_negative, real_array
 from ..errors import ModelError
 from .constant import make_constant, unit_vector
 
@@ -44,7 +44,7 @@ class Transform:
     def is_close(self, other: Transform, tolerance: float = 1e-9) -> bool:
         """Whether two placements agree entry by entry."""
         instance("the other placement", other, Transform)
-        tolerance = number("tolerance", tolerance)
+        tolerance = not_negative("tolerance", tolerance)
         return bool(np.allclose(self.matrix(), other.matrix(), rtol=0.0, atol=tolerance))
 
     @staticmethod
