@@ -1,5 +1,7 @@
 """The exceptions of the library: each is also the built-in one that fits."""
 
+from typing import Any
+
 
 class DelassusError(Exception):
     """Base of all errors that the library raises on purpose."""
@@ -47,7 +49,7 @@ class MissingFileError(DelassusError, FileNotFoundError):
 class ConvergenceError(DelassusError, RuntimeError):
     """Iterations ended without a solution: `q` is the best that was found, `error` what remains."""
 
-    def __init__(self, message: str, q=None, error=None):
+    def __init__(self, message: str, q: Any = None, error: Any = None) -> None:
         super().__init__(message)
         self.q, self.error = q, error
 

@@ -87,13 +87,13 @@ def kinetic_energy(
     *,
     threads: int | None = None,
     out: np.ndarray | None = None,
-) -> np.ndarray:
+) -> np.ndarray | np.floating:
     """v^T M(q) v / 2, motors' armature included; a number a state."""
     return as_number(sum_kinetic_energy(model, (q, v), out, threads))
 
 
 def potential_energy(
     model: Model, q: ArrayLike, *, threads: int | None = None, out: np.ndarray | None = None
-) -> np.ndarray:
+) -> np.ndarray | np.floating:
     """-m g . c: the energy of gravity, zero with the centre of mass at the origin's height."""
     return as_number(weigh(model, (q,), out, threads))

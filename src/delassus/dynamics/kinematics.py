@@ -5,7 +5,7 @@ Positions here are those in the world, not relative to the root, as they are res
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -249,7 +249,7 @@ def forward_kinematics(
     frames: str | Iterable[str] | None = None,
     *,
     threads: int | None = None,
-    out: Placements | None = None,
+    out: Sequence[np.ndarray] | None = None,
 ) -> Placements:
     """Placements of frames in the world: x_world = rotation x_frame + translation.
 

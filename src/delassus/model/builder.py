@@ -11,7 +11,7 @@ from ..checks import finite_vector, flag, instance, real_array, shown
 from ..errors import ModelError, UnknownNameError
 from ..spatial.constant import unit_vector
 from ..spatial.inertia import Inertia
-from ..spatial.transform import Transform
+from ..spatial.transform import PlacementLike, Transform
 from .integrity import check_name
 from .model import Model
 from .parts.constraints import Constraint
@@ -63,7 +63,7 @@ class ModelBuilder:
         name: str,
         parent: str = WORLD,
         joint: JointType | None = None,
-        placement=None,
+        placement: PlacementLike = None,
         *,
         mass: float = 0.0,
         com: ArrayLike = (0.0, 0.0, 0.0),
@@ -79,7 +79,7 @@ class ModelBuilder:
         stiffness: ArrayLike | None = None,
         rest: ArrayLike | None = None,
         independent: bool | None = None,
-        origin=None,
+        origin: PlacementLike = None,
         named_frame: bool = True,
     ) -> None:
         """Add a body that moves on `parent` by a joint (Revolute about z if none is given).
@@ -131,7 +131,11 @@ class ModelBuilder:
             self.add_frame(name, name)
 
     def add_frame(
-        self, name: str, body: str = WORLD, placement=None, inertia: Inertia | None = None
+        self,
+        name: str,
+        body: str = WORLD,
+        placement: PlacementLike = None,
+        inertia: Inertia | None = None,
     ) -> None:
         """Add a frame that is fixed to a body, or to another frame, or to the world.
 

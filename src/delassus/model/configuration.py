@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from ..checks import shown
@@ -20,6 +22,12 @@ from ..spatial.quaternions import conjugate, multiply, rotation, unit, unit_of_a
 from ..spatial.vectors import add, get3, get4, put3, put4, rotate, rotate_back, subtract
 from .packed import ModelArrays
 from .parts.kinds import FREE, PLANAR, SPHERICAL
+
+# What random numbers can come from. A text, as NumPy imports its generators when they are needed.
+RandomLike: TypeAlias = (
+    "np.random.Generator | np.random.BitGenerator | np.random.SeedSequence | np.random.RandomState "
+    "| int | np.integer | list[int] | tuple[int, ...] | np.ndarray | None"
+)
 
 
 @kernel(
@@ -115,7 +123,7 @@ def normalize(model, q, q_unit, work):
                 q_unit[i + d] = q[i + d]
 
 
-def generator(seed) -> np.random.Generator:
+def generator(seed: RandomLike) -> np.random.Generator:
     """A generator of random numbers: one that is given, or a new one of a seed."""
     r = np.random  # which NumPy imports when it is asked for
     known = (r.Generator, r.BitGenerator, r.SeedSequence, r.RandomState)
@@ -132,11 +140,11 @@ def generator(seed) -> np.random.Generator:
     )
 
 
-def _is_count(x) -> bool:
+def _is_count(x: object) -> bool:
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool) and x >= 0
 
 
-def random(model, seed, count: int | None) -> np.ndarray:
+def random(model, seed: RandomLike, count: int | np.integer | None) -> np.ndarray:
     """Random configurations within the limits."""
     if count is not None and not (_is_count(count) and count < 2**63 // (8 * model.nq + 8)):
         raise ShapeError(f"N must be None or a number of configurations, got {shown(count)}")

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..checks import instance, real_array, shown
 from ..compile.recorded.programs import arguments_of_rows, flat
 from ..errors import DataTypeError, ModelError
-from ..spatial.transform import Transform
+from ..spatial.transform import PlacementLike, Transform
 from .builder import ModelBuilder
 from .model import Model
 from .parts.closure import closure_error
@@ -26,7 +26,7 @@ def attach(
     model: Model,
     other: Model,
     frame: str,
-    placement: Transform | ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+    placement: PlacementLike = None,
     prefix: str = "",
 ) -> Model:
     """A model in which what `other` has in its world is fixed to a frame of `model`.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from ..errors import ImmutableError, ModelError, UnknownNameError
 from ..spatial.constant import constant
 from ..spatial.transform import Transform
 from . import configuration, configuration_derivatives, packed, saving, show
+from .configuration import RandomLike
 from .configuration_derivatives import DifferenceDerivatives, IntegrateDerivatives
 from .integrity import check_parts
 from .mechanism import Mechanism
@@ -54,7 +56,7 @@ class Model(Mechanism):
         self.dimensions = packed.dimensions(self)
         self._is_made = True
 
-    def __setattr__(self, name: str, value) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if "_is_made" in self.__dict__:
             raise ImmutableError(
                 f"a model does not change, so {name!r} cannot be set; "
@@ -65,7 +67,7 @@ class Model(Mechanism):
     def __delattr__(self, name: str) -> None:
         raise ImmutableError(f"a model does not change, so {name!r} cannot be deleted")
 
-    def replace(self, **changes) -> Model:
+    def replace(self, **changes: Any) -> Model:
         """A copy with another `name`, `gravity`, `frames`, `constraints` or `shapes`.
 
         For other bodies and joints see `ModelBuilder`, `attach` and `reduce`.
@@ -148,7 +150,9 @@ class Model(Mechanism):
         """The configuration in which no joint displaces its body."""
         return np.concatenate([j.type.neutral() for j in self.joints] or [np.zeros(0)])
 
-    def random_configuration(self, rng=None, N: int | None = None) -> np.ndarray:
+    def random_configuration(
+        self, rng: RandomLike = None, N: int | np.integer | None = None
+    ) -> np.ndarray:
         """Random configurations within the limits, (nq,) or (N, nq).
 
         Coordinates without limits are drawn from [-pi, pi] (angles) or [-1, 1] (distances),
@@ -156,16 +160,35 @@ class Model(Mechanism):
         """
         return configuration.random(self, rng, N)
 
-    def integrate(self, q: ArrayLike, v: ArrayLike, *, threads=None, out=None) -> np.ndarray:
+    def integrate(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        threads: int | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
         """The configuration reached from q by the velocity v held for one unit of time."""
         return configuration.integrate(self, (q, v), out, threads)
 
-    def difference(self, q0: ArrayLike, q1: ArrayLike, *, threads=None, out=None) -> np.ndarray:
+    def difference(
+        self,
+        q0: ArrayLike,
+        q1: ArrayLike,
+        *,
+        threads: int | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
         """The velocity that leads from q0 to q1 in one unit of time."""
         return configuration.difference(self, (q0, q1), out, threads)
 
     def integrate_derivatives(
-        self, q: ArrayLike, v: ArrayLike, *, threads=None, out=None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        threads: int | None = None,
+        out: Sequence[np.ndarray] | None = None,
     ) -> IntegrateDerivatives:
         """integrate(q (+) x, v + y) = integrate(q, v) (+) (dq x + dv y) for small x and y.
 
@@ -175,7 +198,12 @@ class Model(Mechanism):
         return IntegrateDerivatives(*outputs)
 
     def difference_derivatives(
-        self, q0: ArrayLike, q1: ArrayLike, *, threads=None, out=None
+        self,
+        q0: ArrayLike,
+        q1: ArrayLike,
+        *,
+        threads: int | None = None,
+        out: Sequence[np.ndarray] | None = None,
     ) -> DifferenceDerivatives:
         """difference(q0 (+) x, q1 (+) y) = difference(q0, q1) + dq0 x + dq1 y for small x and y.
 
@@ -184,13 +212,15 @@ class Model(Mechanism):
         outputs = configuration_derivatives.difference_derivatives(self, (q0, q1), out, threads)
         return DifferenceDerivatives(*outputs)
 
-    def normalize(self, q: ArrayLike, *, threads=None, out=None) -> np.ndarray:
+    def normalize(
+        self, q: ArrayLike, *, threads: int | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
         """q with its quaternions, of whatever length, scaled to unit length; NaN for a zero one."""
         return configuration.normalize(self, (q,), out, threads)
 
     # --- files and people -------------------------------------------------------------------------
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, which `load` reads back to the same numbers."""
         saving.save(self, path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +25,13 @@ class Inertia:
     center: np.ndarray = field(default_factory=lambda: np.zeros(3))
     matrix: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
-    def __post_init__(self):
+    if TYPE_CHECKING:  # lists are taken
+
+        def __init__(
+            self, mass: float = 0.0, center: ArrayLike = ..., matrix: ArrayLike = ...
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
         object.__setattr__(self, "mass", finite_number("mass", self.mass, ModelError))
         make_constant(self, center=(3,), matrix=(3, 3))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +22,11 @@ class Transform:
     rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
     translation: np.ndarray = field(default_factory=lambda: np.zeros(3))
 
-    def __post_init__(self):
+    if TYPE_CHECKING:  # lists are taken
+
+        def __init__(self, rotation: ArrayLike = ..., translation: ArrayLike = ...) -> None: ...
+
+    def __post_init__(self) -> None:
         make_constant(self, rotation=(3, 3), translation=(3,))
 
     def __matmul__(self, other: Transform) -> Transform:
@@ -54,7 +59,7 @@ class Transform:
         return Transform(rotation_from_rpy(*angles), finite_vector("xyz", xyz, 3, ModelError))
 
     @staticmethod
-    def of(value: Transform | ArrayLike | tuple[ArrayLike, ArrayLike] | None) -> Transform:
+    def of(value: PlacementLike) -> Transform:
         """From a Transform, None, a 4x4 matrix, a translation, or (rotation, translation)."""
         if value is None:
             return Transform()
@@ -84,6 +89,10 @@ class Transform:
         if not off <= _ORTHOGONALITY or np.linalg.det(rotation) < 0:
             raise ModelError(f"the rotation of a placement is not a rotation (off by {off:.2g})")
         return result
+
+
+# What a placement can be given as (see `Transform.of`).
+PlacementLike: TypeAlias = Transform | ArrayLike | tuple[ArrayLike, ArrayLike] | None
 
 
 def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:

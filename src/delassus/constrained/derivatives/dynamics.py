@@ -30,6 +30,7 @@ inverse of their matrix K, and leaves the derivatives to future work:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -165,7 +166,7 @@ def constrained_dynamics_derivatives(
     max_iterations: int = 20,
     desired: ArrayLike | None = None,
     threads: int | None = None,
-    out: ConstrainedDerivatives | None = None,
+    out: Sequence[np.ndarray] | None = None,
 ) -> ConstrainedDerivatives:
     """Derivatives of a and multipliers in M a + b = tau + J^T multipliers, J a + dJ/dt v = a*.
 

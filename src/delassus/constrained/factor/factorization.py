@@ -19,6 +19,8 @@ the paths of pieces (see `factor.kkt`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -286,7 +288,7 @@ def tree_factorization(
     matrix: ArrayLike,
     *,
     threads: int | None = None,
-    out: tuple[np.ndarray, np.ndarray] | None = None,
+    out: Sequence[np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """U and D with matrix = U D U^T, for symmetric matrices with the pattern of the mass matrix.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +29,7 @@ class Baumgarte:
     kp: float = 0.0
     kd: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("kp", "kd"):
             object.__setattr__(self, name, not_negative(name, getattr(self, name)))
 
@@ -51,7 +51,8 @@ class Constraints(Tabulated):
         stabilization: Baumgarte | None = None,
     ):
         super().__init__()
-        self.model = check_model(model)
+        check_model(model)
+        self.model: Model = model
         declared = model.constraints if constraints is None else constraints
         self.declared: tuple[Constraint, ...] = items("constraints", declared, Constraint)
         chosen = Baumgarte() if stabilization is None else stabilization
@@ -82,7 +83,7 @@ class Constraints(Tabulated):
 
     # --- at a state -------------------------------------------------------------------------------
 
-    def remember(self, key, request) -> None:
+    def remember(self, key: Hashable, request: object) -> None:
         """Keep checked inputs of solvers for later calls; if they are too many, drop all others."""
         if len(self.requests) > _MOST_REQUESTS:
             self.requests.clear()

@@ -6,6 +6,7 @@ the jump L^-T A^+ (J v+ - J v-): rows may be redundant.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ class Impact(NamedTuple):
 
     velocity: np.ndarray
     impulse: np.ndarray
-    energy_loss: np.ndarray
+    energy_loss: np.ndarray | np.floating
 
 
 def impact(
@@ -37,7 +38,7 @@ def impact(
     *,
     restitution: float = 0.0,
     threads: int | None = None,
-    out: Impact | None = None,
+    out: Sequence[np.ndarray] | None = None,
 ) -> Impact:
     """v+ and the impulse with M (v+ - v) = J^T impulse and J v+ = -restitution J v.
 

@@ -9,7 +9,7 @@ rows than the motion needs, and none if the motion needs a force that they canno
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ class ConstrainedTorques(NamedTuple):
 
     tau: np.ndarray
     multipliers: np.ndarray
-    residual: np.ndarray
+    residual: np.ndarray | np.floating
 
 
 def constrained_inverse_dynamics(
@@ -45,7 +45,7 @@ def constrained_inverse_dynamics(
     actuated: str | Iterable[str] | None = None,
     tolerance: float = 1e-8,
     threads: int | None = None,
-    out: ConstrainedTorques | None = None,
+    out: Sequence[np.ndarray] | None = None,
 ) -> ConstrainedTorques:
     """tau and multipliers with M a + b = tau + J^T multipliers, tau zero at joints not actuated.
 

@@ -11,6 +11,7 @@ of freedom carries the other, so that the products cost n^2 times the depth of t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -226,7 +227,7 @@ def forward_dynamics_derivatives(
     external_forces: ArrayLike | None = None,
     *,
     threads: int | None = None,
-    out: ForwardDynamicsDerivatives | None = None,
+    out: Sequence[np.ndarray] | None = None,
 ) -> ForwardDynamicsDerivatives:
     """da/dq, da/dv and da/dtau = M^-1 of a = M(q)^-1 (tau - b(q, v) + sum of J^T f).
 

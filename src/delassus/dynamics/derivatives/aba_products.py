@@ -12,6 +12,7 @@ articulated inertias that forward dynamics itself has projected.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -144,7 +145,7 @@ def forward_dynamics_vjp(
     external_forces: ArrayLike | None = None,
     *,
     threads: int | None = None,
-    out: ForwardDynamicsVJP | None = None,
+    out: Sequence[np.ndarray] | None = None,
 ) -> ForwardDynamicsVJP:
     """w^T da/dq, w^T da/dv and w^T da/dtau of a = M(q)^-1 (tau - b(q, v) + sum of J^T f).
 

@@ -12,6 +12,7 @@ world's axes the frame turns with q_j besides, and seen from the world's origin 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -175,7 +176,7 @@ def frame_velocity_derivatives(
     reference: str = "local",
     *,
     threads: int | None = None,
-    out: FrameVelocityDerivatives | None = None,
+    out: Sequence[np.ndarray] | None = None,
 ) -> FrameVelocityDerivatives:
     """Derivatives of J(q) v of a frame by q and v, the last J; linear rows first.
 
@@ -197,7 +198,7 @@ def frame_acceleration_derivatives(
     *,
     classical: bool = False,
     threads: int | None = None,
-    out: FrameAccelerationDerivatives | None = None,
+    out: Sequence[np.ndarray] | None = None,
 ) -> FrameAccelerationDerivatives:
     """Derivatives of J(q) a + dJ/dt v of a frame by q, v and a, the last J; linear rows first.
 

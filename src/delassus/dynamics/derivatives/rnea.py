@@ -33,6 +33,7 @@ j the same joint as i or one that carries it:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -216,7 +217,7 @@ def inverse_dynamics_derivatives(
     external_forces: ArrayLike | None = None,
     *,
     threads: int | None = None,
-    out: InverseDynamicsDerivatives | None = None,
+    out: Sequence[np.ndarray] | None = None,
 ) -> InverseDynamicsDerivatives:
     """dtau/dq, dtau/dv and dtau/da = M of tau = M(q) a + b(q, v) - sum of J^T f.
 

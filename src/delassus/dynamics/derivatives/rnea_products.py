@@ -20,6 +20,7 @@ and f the sums over the subtree of link i of I lambda, of 2 B^T lambda and of th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -278,7 +279,7 @@ def inverse_dynamics_vjp(
     external_forces: ArrayLike | None = None,
     *,
     threads: int | None = None,
-    out: InverseDynamicsVJP | None = None,
+    out: Sequence[np.ndarray] | None = None,
 ) -> InverseDynamicsVJP:
     """w^T dtau/dq, w^T dtau/dv and w^T dtau/da of tau = M(q) a + b(q, v) - sum of J^T f.
 

@@ -40,11 +40,11 @@ class _BetweenFrames(Constraint):
     frame: str
     other: str = WORLD
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_pair("frame", self.frame, self.other)
 
     @property
-    def frames(self):
+    def frames(self) -> tuple[str, ...]:
         return (self.frame, self.other)
 
 
@@ -66,7 +66,7 @@ class Closure(Constraint):
     frame: str
     other: str = WORLD
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.joint_type, JointType):
             raise ModelError(
                 f"a closure needs a joint type such as Revolute(axis), got {shown(self.joint_type)}"
@@ -78,7 +78,7 @@ class Closure(Constraint):
         _check_pair("frame", self.frame, self.other)
 
     @property
-    def frames(self):
+    def frames(self) -> tuple[str, ...]:
         return (self.frame, self.other)
 
 
@@ -91,12 +91,12 @@ class Gear(Constraint):
     ratio: float
     offset: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_pair("joint", self.joint, self.other)
         _make_finite(self, "ratio", "offset")
 
     @property
-    def joints(self):
+    def joints(self) -> tuple[str, ...]:
         return (self.joint, self.other)
 
 
@@ -107,7 +107,7 @@ class Coupling(Constraint):
     coefficients: Mapping[str, float]
     offset: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.coefficients, Mapping):
             raise ModelError(
                 f"a coupling maps names of joints to coefficients, got {shown(self.coefficients)}"
@@ -124,7 +124,7 @@ class Coupling(Constraint):
         object.__setattr__(self, "coefficients", coefficients)
 
     @property
-    def joints(self):
+    def joints(self) -> tuple[str, ...]:
         return tuple(self.coefficients)
 
 
@@ -136,7 +136,7 @@ class Distance(Constraint):
     other: str
     length: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_pair("frame", self.frame, self.other)
         _make_finite(self, "length")
         if self.length <= 0.0:
@@ -145,7 +145,7 @@ class Distance(Constraint):
             )
 
     @property
-    def frames(self):
+    def frames(self) -> tuple[str, ...]:
         return (self.frame, self.other)
 
 
@@ -174,7 +174,7 @@ class Implicit(Constraint):
         object.__setattr__(self, "on", names)
 
     @property
-    def joints(self):
+    def joints(self) -> tuple[str, ...]:
         return self.on
 
 

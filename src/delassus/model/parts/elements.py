@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...checks import finite_vector, shown
 from ...errors import ModelError
 from ...spatial.constant import constant
 from ...spatial.inertia import Inertia
-from ...spatial.transform import Transform
+from ...spatial.transform import PlacementLike, Transform
 from .joints import JointType
 from .names import known_name
 
@@ -36,7 +38,7 @@ class JointData:
     stiffness: np.ndarray
     rest: np.ndarray  # the configuration at which the springs are relaxed, nq entries
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for field_ in fields(self):
             object.__setattr__(self, field_.name, constant(getattr(self, field_.name)))
 
@@ -113,7 +115,21 @@ class Shape:
     mesh: str | None = None
     color: tuple[float, float, float, float] | None = None
 
-    def __post_init__(self):
+    if TYPE_CHECKING:  # any numbers and placements are taken
+
+        def __init__(
+            self,
+            name: str,
+            frame: str,
+            role: str,
+            kind: str,
+            placement: PlacementLike = None,
+            size: ArrayLike = (),
+            mesh: str | None = None,
+            color: ArrayLike | None = None,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
         for text in (self.name, self.frame, "" if self.mesh is None else self.mesh):
             if not isinstance(text, str):
                 raise ModelError(f"a shape has names and paths that are strings, got {shown(text)}")

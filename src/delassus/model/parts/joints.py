@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,7 @@ from . import kinds
 
 _Z = (0.0, 0.0, 1.0)
 _X = (1.0, 0.0, 0.0)
+_Y = (0.0, 1.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -93,33 +94,37 @@ def _unit(axis: ArrayLike) -> tuple[float, float, float]:
 class _Axial(JointType):
     axis: tuple[float, float, float] = _Z
 
-    def __post_init__(self):
+    if TYPE_CHECKING:  # any three numbers are taken
+
+        def __init__(self, axis: ArrayLike = _Z) -> None: ...
+
+    def __post_init__(self) -> None:
         object.__setattr__(self, "axis", _unit(self.axis))
 
     def _primitive(self, kind: int, nq: int = 1, pitch: float = 0.0) -> Primitive:
         return Primitive(kind, nq, nq, rotation_to_axis(np.array(self.axis)), pitch)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Revolute(_Axial):
     """Rotation about an axis; q is the angle. Without limits it is what URDF calls continuous."""
 
     nq = nv = 1
 
-    def angles(self):
+    def angles(self) -> np.ndarray:
         return np.array([True])
 
-    def primitives(self):
+    def primitives(self) -> list[Primitive]:
         return [self._primitive(kinds.REVOLUTE)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Prismatic(_Axial):
     """Translation along an axis; q is the distance."""
 
     nq = nv = 1
 
-    def primitives(self):
+    def primitives(self) -> list[Primitive]:
         return [self._primitive(kinds.PRISMATIC)]
 
 
@@ -130,28 +135,32 @@ class Helical(_Axial):
     pitch: float = 0.0
     nq = nv = 1
 
-    def __post_init__(self):
+    if TYPE_CHECKING:
+
+        def __init__(self, axis: ArrayLike = _Z, pitch: float = 0.0) -> None: ...
+
+    def __post_init__(self) -> None:
         super().__post_init__()
         pitch = finite_number("the pitch of a helical joint", self.pitch, ModelError)
         object.__setattr__(self, "pitch", pitch)
 
-    def angles(self):
+    def angles(self) -> np.ndarray:
         return np.array([True])
 
-    def primitives(self):
+    def primitives(self) -> list[Primitive]:
         return [self._primitive(kinds.HELICAL, pitch=self.pitch)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Cylindrical(_Axial):
     """Translation along an axis and rotation about it; q is (distance, angle)."""
 
     nq = nv = 2
 
-    def angles(self):
+    def angles(self) -> np.ndarray:
         return np.array([False, True])
 
-    def primitives(self):
+    def primitives(self) -> list[Primitive]:
         return [self._primitive(kinds.PRISMATIC), self._primitive(kinds.REVOLUTE)]
 
 
@@ -160,19 +169,23 @@ class Universal(JointType):
     """Rotation about a first axis, then about a second one that turns with it; q is both angles."""
 
     first: tuple[float, float, float] = _X
-    second: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    second: tuple[float, float, float] = _Y
     nq = nv = 2
 
-    def __post_init__(self):
+    if TYPE_CHECKING:
+
+        def __init__(self, first: ArrayLike = _X, second: ArrayLike = _Y) -> None: ...
+
+    def __post_init__(self) -> None:
         object.__setattr__(self, "first", _unit(self.first))
         object.__setattr__(self, "second", _unit(self.second))
         if np.linalg.norm(np.cross(self.first, self.second)) < 1e-6:
             raise ModelError("the two axes of a universal joint must not be parallel")
 
-    def angles(self):
+    def angles(self) -> np.ndarray:
         return np.array([True, True])
 
-    def primitives(self):
+    def primitives(self) -> list[Primitive]:
         return [Revolute(axis).primitives()[0] for axis in (self.first, self.second)]
 
 
@@ -182,18 +195,18 @@ class Spherical(JointType):
 
     nq, nv = 4, 3
 
-    def primitives(self):
+    def primitives(self) -> list[Primitive]:
         return [Primitive(kinds.SPHERICAL, 4, 3)]
 
-    def neutral(self):
+    def neutral(self) -> np.ndarray:
         return np.array([0.0, 0.0, 0.0, 1.0])
 
     @property
-    def quaternion(self):
+    def quaternion(self) -> int | None:
         return 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Planar(_Axial):
     """Motion in the plane whose normal is the axis.
 
@@ -203,10 +216,10 @@ class Planar(_Axial):
 
     nq = nv = 3
 
-    def angles(self):
+    def angles(self) -> np.ndarray:
         return np.array([False, False, True])
 
-    def primitives(self):
+    def primitives(self) -> list[Primitive]:
         return [self._primitive(kinds.PLANAR, 3)]
 
 
@@ -216,7 +229,7 @@ class Translation(JointType):
 
     nq = nv = 3
 
-    def primitives(self):
+    def primitives(self) -> list[Primitive]:
         return [Primitive(kinds.TRANSLATION, 3, 3)]
 
 
@@ -229,14 +242,14 @@ class Free(JointType):
 
     nq, nv = 7, 6
 
-    def primitives(self):
+    def primitives(self) -> list[Primitive]:
         return [Primitive(kinds.FREE, 7, 6)]
 
-    def neutral(self):
+    def neutral(self) -> np.ndarray:
         return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 
     @property
-    def quaternion(self):
+    def quaternion(self) -> int | None:
         return 3
 
 
@@ -246,7 +259,7 @@ class Fixed(JointType):
 
     nq = nv = 0
 
-    def primitives(self):
+    def primitives(self) -> list[Primitive]:
         return []
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from lxml import etree
@@ -141,7 +141,7 @@ def _check_counts(node: Node) -> None:
             raise node.error(f"asks for {number:.6g} of what at most {most} are read")
 
 
-def _product(node: Node, attributes: dict[str, tuple[str, ...]]) -> float:
+def _product(node: Node, attributes: Mapping[str, tuple[str, ...]]) -> float:
     result = 1.0
     for name in attributes.get(node.tag, ()):
         for word in (node.attribute(name) or "").split():
