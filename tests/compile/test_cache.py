@@ -137,8 +137,8 @@ def changed_by(copied_package, file, old, new):
         # the value of a constant, and the slots of a record, which other files read
         (
             "constrained/solvers/proximal.py",
-            "NEAR, SLOW = 10.0",
-            "NEAR, SLOW = 11.0",
+            "SLOW = 0.1",
+            "SLOW = 0.2",
             {"caba"},
             {"aba"},
         ),
