@@ -14,6 +14,7 @@ Importing this module imports Numba and registers the types.
 
 from __future__ import annotations
 
+import hashlib
 import operator
 
 from llvmlite import ir
@@ -22,7 +23,6 @@ from numba.core import cgutils
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, models, register_model
-from numba.np.arrayobj import load_item, populate_array
 
 from .lanes import INDEX, LANES, Lane, vector_type
 
@@ -51,19 +51,30 @@ class Numbers(types.Type):
         super().__init__(name=f"Numbers({lane})")
 
 
-class ModelArray(types.Array):
-    """One of the arrays that a model is made of."""
+class ModelArray(types.Type):
+    """One of the arrays that a model is made of: where it starts, and its length.
+
+    The type is named by a hash: functions that take a model have the names of its types in their
+    own names, and records are described at length.
+    """
 
     def __init__(self, dtype: types.Type):
-        super().__init__(dtype, 1, "C", name=f"ModelArray({dtype})")
+        self.dtype = dtype
+        described = hashlib.sha256(str(dtype).encode()).hexdigest()
+        super().__init__(name=f"ModelArray({described[:16]})")
 
 
 MEMORY = (StateView, WorkMemory, Numbers)
 
 
 @register_model(ModelArray)
-class _ModelArrayModel(models.ArrayModel):
-    pass
+class _ModelArrayModel(models.StructModel):
+    # An array of Numba's has seven members, and a model has tens of arrays. To pass all of them
+    # to each function took more than a tenth of the time to compile a kernel.
+    def __init__(self, manager, array):
+        super().__init__(
+            manager, array, [("first", types.CPointer(array.dtype)), ("length", types.intp)]
+        )
 
 
 @register_model(StateView)
@@ -96,7 +107,11 @@ def state_pointers(builder, view, index, width):
 @infer_global(operator.getitem)
 class _GetItem(AbstractTemplate):
     def generic(self, args, kws):
-        if isinstance(args[0], MEMORY) and isinstance(args[1], types.Integer):
+        if not isinstance(args[1], types.Integer):
+            return None
+        if isinstance(args[0], ModelArray):
+            return signature(args[0].dtype, args[0], types.intp)
+        if isinstance(args[0], MEMORY):
             return signature(args[0].lane, args[0], types.intp)
 
 
@@ -107,11 +122,23 @@ class _SetItem(AbstractTemplate):
             return signature(types.none, args[0], types.intp, args[0].lane)
 
 
-@lower_builtin(operator.getitem, ModelArray, types.Integer)
+@infer_global(len)
+class _Length(AbstractTemplate):
+    def generic(self, args, kws):
+        if isinstance(args[0], ModelArray):
+            return signature(types.intp, args[0])
+
+
+@lower_builtin(len, ModelArray)
+def _length(context, builder, sig, args):
+    return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).length
+
+
+@lower_builtin(operator.getitem, ModelArray, types.intp)
 def _entry(context, builder, sig, args):
-    data = context.make_array(sig.args[0])(context, builder, args[0]).data
-    index = context.cast(builder, args[1], sig.args[1], types.intp)
-    return load_item(context, builder, sig.args[0], builder.gep(data, [index]))
+    array = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
+    place = builder.gep(array.first, [args[1]])
+    return context.unpack_value(builder, sig.args[0].dtype, place)
 
 
 @lower_builtin(operator.getitem, StateView, types.intp)
@@ -273,6 +300,8 @@ def numbers(typingctx, array):
     result = Numbers(array.dtype)
 
     def generate(context, builder, sig, args):
+        if isinstance(sig.args[0], ModelArray):
+            return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).first
         return context.make_array(sig.args[0])(context, builder, args[0]).data
 
     return result(array), generate
@@ -287,15 +316,6 @@ def no_numbers(typingctx, dtype):
         return context.get_constant_null(result)
 
     return result(dtype), generate
-
-
-def _contiguous_array(context, builder, array_type, data, length):
-    """A one-dimensional array over memory that it does not own."""
-    result = context.make_array(array_type)(context, builder)
-    itemsize = context.get_abi_sizeof(context.get_data_type(array_type.dtype))
-    size = ir.Constant(ir.IntType(64), itemsize)
-    populate_array(result, data=data, shape=[length], strides=[size], itemsize=size, meminfo=None)
-    return result._getvalue()
 
 
 def _word(builder, address, index):
@@ -320,10 +340,10 @@ def array_at(typingctx, header, index, dtype):
 
     def generate(context, builder, sig, args):
         header, index, _ = args
-        pointer_type = context.get_data_type(array.dtype).as_pointer()
-        data = builder.inttoptr(_word(builder, header, index), pointer_type)
-        length = _word(builder, header, builder.add(index, ir.Constant(index.type, 1)))
-        return _contiguous_array(context, builder, array, data, length)
+        found = cgutils.create_struct_proxy(array)(context, builder)
+        found.first = builder.inttoptr(_word(builder, header, index), found.first.type)
+        found.length = _word(builder, header, builder.add(index, ir.Constant(index.type, 1)))
+        return found._getvalue()
 
     return array(types.int64, types.intp, dtype), generate
 
