@@ -193,7 +193,9 @@ def test_keys_change_with_code_in_zip_files_and_without_sources(
 
 
 def test_all_kernels_of_the_package_can_be_kept():
-    for kernel in kernels().values():
+    ours = [k for k in kernels().values() if k.function.__module__.startswith("delassus.")]
+    assert len(ours) > 50
+    for kernel in ours:
         assert cache.entry_key(kernel.function)
 
 

@@ -194,6 +194,8 @@ def _compile(kernel_function, signature, dtype, source, name, description, types
     """Load the entry from the cache, or announce and compile it."""
     import numba
 
+    from .lazy import machine_code_for_entries_only
+
     scope = {"__name__": _MODULE}  # lets Numba find the module when it loads from the cache
     exec(compile(source, f"<{name}>", "exec"), scope)
     f = scope[name]
@@ -211,7 +213,8 @@ def _compile(kernel_function, signature, dtype, source, name, description, types
         cache.attach(dispatcher, key, before_compiling)
     except cache.NotKept as reason:
         before_compiling(not_kept=str(reason))
-    dispatcher.compile(types)
+    with machine_code_for_entries_only(dispatcher.targetctx):
+        dispatcher.compile(types)
     dispatcher.disable_compile()
     # Arguments of wrong types are refused at once. Numba would spend a quarter of a millisecond on
     # a search for conversions, of which there are none, and on a message that nobody reads.

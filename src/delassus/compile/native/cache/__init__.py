@@ -38,7 +38,7 @@ _COMPILE_LAYER = __name__.rpartition(".native.")[0]
 # memory. If they have changed when an entry is saved, then nobody knows what made that entry.
 _LAYER_HASH = files_hash(_COMPILE_LAYER)
 # Roughly, on a Neoverse-N1 core. A fast core of a desktop takes half of it.
-_SECONDS_A_FUNCTION = 0.15
+_SECONDS_A_FUNCTION = 0.13
 # Settings of Numba that change machine code.
 _SETTINGS = (
     *("CPU_NAME", "CPU_FEATURES", "ENABLE_AVX", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE"),

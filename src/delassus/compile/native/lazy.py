@@ -1,0 +1,112 @@
+"""Machine code for entries only, and not for each function that is inlined into them.
+
+Numba makes a library of every function that it compiles: it links in the libraries of all functions
+that are called, runs LLVM's passes over all of it, and makes machine code. The functions of a
+kernel, up to 240, all end up inside its entry, and nobody runs the machine code of their own.
+
+A `_LazyLibrary` makes machine code when the address of one of its functions is asked for, which
+happens for entries only. Large functions are not optimized before that either: small ones are, as
+the machine code of the entry would be 3 % slower otherwise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+from collections.abc import Iterator
+
+from numba.core import codegen
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.environment import lookup_environment
+
+# From so many bytes of LLVM's code on, which inverse dynamics does not reach, a function is large.
+_LARGE = 100_000
+# Internals of Numba that are relied upon. Where one is missing, Numba compiles in its own way.
+_OF_LIBRARIES = (
+    *("finalize", "get_pointer_to_function", "_ensure_finalized"),
+    *("_optimize_final_module", "_finalize_final_module"),
+)
+_OF_GENERATORS = ("create_library", "set_env", "_library_class", "_engine")
+
+
+class _LazyLibrary(codegen.JITCodeLibrary):
+    """The code of one function, with all that it calls, and no machine code before it is needed."""
+
+    _is_wanted = False  # whether the address of its function was asked for
+    _has_machine_code = False
+
+    def get_pointer_to_function(self, name):
+        # Numba asks all functions for their wrappers for Python, which only entries have.
+        if not self._has_machine_code and name not in self._defined_names():
+            return 0
+        self._is_wanted = True
+        self._ensure_finalized()
+        if not self._has_machine_code:
+            self._make_machine_code()
+        return super().get_pointer_to_function(name)
+
+    def _defined_names(self) -> set[str]:
+        return {f.name for f in self._final_module.functions if not f.is_declaration}
+
+    def _optimize_final_module(self):
+        if self._is_wanted or len(self._final_module.as_bitcode()) < _LARGE:
+            super()._optimize_final_module()
+
+    def _finalize_final_module(self):
+        """The last step of Numba's `finalize`, which makes machine code, is left for later.
+
+        A library that was loaded has its machine code already.
+        """
+        if getattr(self, "_compiled_object", None) is not None:
+            self._make_machine_code()
+        self._finalized = True
+
+    def _make_machine_code(self):
+        self._has_machine_code = True
+        super()._finalize_final_module()
+        for variable in self._final_module.global_variables:
+            environment = lookup_environment(variable.name)
+            if environment is not None:
+                self.codegen.set_env(variable.name, environment)
+
+
+@contextlib.contextmanager
+def machine_code_for_entries_only(target_context) -> Iterator[None]:
+    """Let Numba make lazy libraries, unless its internals are not as expected."""
+    generator = target_context.codegen()
+    with global_compiler_lock, _no_garbage_collection():
+        if not _is_as_expected(generator):
+            yield
+            return
+        set_env = generator.set_env
+
+        def set_env_if_defined(name, environment):
+            if generator._engine.is_symbol_defined(name):  # else there is no machine code yet
+                set_env(name, environment)
+
+        generator._library_class, generator.set_env = _LazyLibrary, set_env_if_defined
+        try:
+            yield
+        finally:
+            del generator._library_class, generator.set_env
+
+
+def _is_as_expected(generator) -> bool:
+    return (
+        all(hasattr(codegen.JITCodeLibrary, name) for name in _OF_LIBRARIES)
+        and all(hasattr(generator, name) for name in _OF_GENERATORS)
+        and generator._library_class is codegen.JITCodeLibrary
+        and hasattr(generator._engine, "is_symbol_defined")
+    )
+
+
+@contextlib.contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Numba keeps nearly all that it makes, so that a tenth of its time was a vain search."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

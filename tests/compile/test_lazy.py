@@ -1,0 +1,89 @@
+"""Machine code is made for entries only, and whatever else is compiled stays right."""
+
+import gc
+
+import numba
+import numpy as np
+import pytest
+from numba.core import codegen
+
+from delassus.compile import FLOAT64, kernel, kernels
+from delassus.compile.native import cache, lazy
+from delassus.model.packed import ModelArrays
+from trees import chain, random_states
+
+
+@pytest.fixture(autouse=True)
+def no_cache(monkeypatch):
+    """Entries are compiled, not loaded."""
+    monkeypatch.setattr(cache, "folder", lambda: None)
+
+
+@pytest.fixture
+def with_machine_code(monkeypatch):
+    """Names of the libraries that machine code was made for."""
+    names = []
+    make = codegen.JITCodeLibrary._finalize_final_module
+
+    def record(self):
+        names.append(self.name)
+        make(self)
+
+    monkeypatch.setattr(codegen.JITCodeLibrary, "_finalize_final_module", record)
+    return names
+
+
+def compiled(name):
+    """The entry for batches of a kernel of the package, compiled anew."""
+    found = kernels()[name]
+    found._batch.pop(FLOAT64, None)
+    return found.batch(FLOAT64)
+
+
+def test_only_the_entry_gets_machine_code(with_machine_code):
+    compiled("normalize")
+    assert with_machine_code == ["normalize_batch64"]
+    assert gc.isenabled()
+    numba.njit(lambda x: x + 1.0)(1.0)
+    assert len(with_machine_code) > 1  # Numba's own way again
+
+
+def library_of(entry):
+    (result,) = entry.overloads.values()
+    return result.library
+
+
+def test_where_numba_is_not_as_expected_it_compiles_in_its_own_way(monkeypatch):
+    model = chain(5)
+    q = random_states(model, 0)[0] + 0.5
+    many = np.stack([q, 2 * q, 3 * q])
+    assert type(library_of(compiled("normalize"))) is lazy._LazyLibrary
+    usual = model.normalize(many)
+    monkeypatch.setattr(lazy, "_OF_GENERATORS", ("no such thing",))
+    assert type(library_of(compiled("normalize"))) is codegen.JITCodeLibrary
+    model.prepared_batches.clear()
+    assert np.array_equal(model.normalize(many), usual)
+
+
+def test_a_users_compiled_function_works_in_kernels_and_outside():
+    @numba.njit
+    def inner(x):
+        return 3.0 * x
+
+    @numba.njit
+    def squared(x):
+        return inner(x) * x
+
+    @kernel(ModelArrays, inputs={"v": "nv"}, outputs={"total": ""}, label="three squares")
+    def three_squares(model, v, total, work):
+        total[0] = 0.0
+        for k in range(len(model.armature)):
+            total[0] = total[0] + squared(v[k])
+
+    model = chain(3)
+    v = random_states(model, 0)[1]
+    assert three_squares(model, (v,)) == pytest.approx(3 * v @ v)
+    # Their libraries were made while the kernel was compiled.
+    assert squared(2.0) == 12.0
+    assert inner(2.0) == 6.0
+    assert numba.njit(lambda x: squared(x) + min(x, 1.0))(2.0) == 13.0
