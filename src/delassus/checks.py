@@ -101,7 +101,8 @@ def flag(what: str, given: Any) -> bool:
 def instance(what: str, given: Any, kind: type) -> Any:
     """An object of a class."""
     if not isinstance(given, kind):
-        raise DataTypeError(f"{what} must be a {kind.__name__}, got {shown(given)}")
+        article = "an" if kind.__name__[0] in "aeioAEIO" else "a"
+        raise DataTypeError(f"{what} must be {article} {kind.__name__}, got {shown(given)}")
     return given
 
 

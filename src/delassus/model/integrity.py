@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 
-from ..checks import shown
+from ..checks import instance, shown
 from ..errors import ModelError, UnknownNameError
+from ..spatial.inertia import Inertia
+from ..spatial.transform import Transform
 from .parts.constraints import Constraint, Coupling, Gear, Implicit
-from .parts.elements import VELOCITY_DATA, WORLD, Body, Frame, Joint, Shape
-from .parts.joints import moves_by_velocities
+from .parts.elements import VELOCITY_DATA, WORLD, Body, Frame, Joint, JointData, Shape
+from .parts.joints import JointType, moves_by_velocities
 from .parts.names import closest
 
 
@@ -21,6 +23,18 @@ def check_name(name: object, what: str) -> None:
         raise ModelError(f"{name!r} is the name of the world, not of a {what}")
 
 
+_PARTS = {
+    Body: {"name": str, "parent": int, "joint": Joint, "placement": Transform, "inertia": Inertia},
+    Frame: {"name": str, "body": int, "placement": Transform, "inertia": Inertia},
+    Joint: {"name": str, "type": JointType, "index": int, "data": JointData},
+}
+
+
+def _check_types(kind: type, part: Body | Frame | Joint) -> None:
+    for name, expected in _PARTS[kind].items():
+        instance(f"{name} of a {kind.__name__}", getattr(part, name), expected)
+
+
 def check_parts(
     bodies: Sequence[Body],
     frames: Sequence[Frame],
@@ -28,6 +42,11 @@ def check_parts(
     shapes: Iterable[Shape],
 ) -> None:
     """Raise an error unless these parts make a model."""
+    for body in bodies:
+        _check_types(Body, body)
+        _check_types(Joint, body.joint)
+    for frame in frames:
+        _check_types(Frame, frame)
     _check_order(bodies)
     joints = {body.joint.name: body.joint for body in bodies}
     _check_unique("body", [body.name for body in bodies])

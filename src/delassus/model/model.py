@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import finite_vector, instance, items, shown
-from ..errors import ImmutableError, ModelError, UnknownNameError
-from ..spatial.constant import constant
+from ..errors import ModelError, UnknownNameError
+from ..spatial.constant import Immutable, constant, with_constant_arrays
 from ..spatial.transform import Transform
 from . import configuration, configuration_derivatives, packed, saving, show
 from .configuration import RandomLike
@@ -24,8 +24,10 @@ from .parts.elements import WORLD, Body, Frame, Joint, Shape
 from .parts.names import closest
 
 
-class Model(Mechanism):
+class Model(Immutable, Mechanism):
     """Bodies, joints, frames, constraints and their numbers. Made by `load` or a `ModelBuilder`."""
+
+    _instead = "; model.replace(gravity=...) makes a copy that differs"
 
     def __init__(
         self,
@@ -56,16 +58,8 @@ class Model(Mechanism):
         self.dimensions = packed.dimensions(self)
         self._is_made = True
 
-    def __setattr__(self, name: str, value: object) -> None:
-        if "_is_made" in self.__dict__:
-            raise ImmutableError(
-                f"a model does not change, so {name!r} cannot be set; "
-                "model.replace(gravity=...) makes a copy that differs"
-            )
-        super().__setattr__(name, value)
-
-    def __delattr__(self, name: str) -> None:
-        raise ImmutableError(f"a model does not change, so {name!r} cannot be deleted")
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(with_constant_arrays(state))
 
     def replace(self, **changes: Any) -> Model:
         """A copy with another `name`, `gravity`, `frames`, `constraints` or `shapes`.

@@ -1,4 +1,4 @@
-"""Arrays that do not change, and vectors of unit length."""
+"""Arrays and objects that do not change, and vectors of unit length."""
 
 from __future__ import annotations
 
@@ -8,19 +8,49 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import Error, finite_vector, real_array, shown
-from ..errors import ModelError
+from ..errors import ImmutableError, ModelError
 
 _ROUNDING = 4.0 * np.finfo(float).eps
 
 
 def constant(array: ArrayLike) -> np.ndarray:
     """An array of doubles that nobody can write to: a copy, unless it is one already."""
-    is_array = type(array) is np.ndarray and array.dtype == float
-    if is_array and array.base is None and not array.flags.writeable:
+    if type(array) is np.ndarray and array.dtype == float and type(array.base) is bytes:
         return array
-    array = np.array(array, float)
-    array.setflags(write=False)
-    return array
+    copied = np.ascontiguousarray(array, float)
+    # Memory of bytes can never be made writeable again, as that of other arrays can.
+    return np.ndarray(np.shape(array), float, copied.tobytes())
+
+
+class ConstantArrays:
+    """Base of frozen dataclasses with arrays: those of a copy, or from a pickle, are constant."""
+
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(with_constant_arrays(state))
+
+
+def with_constant_arrays(state: dict) -> dict:
+    """The state of an object, its arrays made constant."""
+    return {k: constant(x) if isinstance(x, np.ndarray) else x for k, x in state.items()}
+
+
+class Immutable:
+    """Base of objects whose attributes are set while they are made, and never again."""
+
+    _is_made = False
+    _instead = ""  # what to do in place of a change, for the message
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if self._is_made:
+            raise ImmutableError(
+                f"a {type(self).__name__} does not change, so {name!r} cannot be set{self._instead}"
+            )
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise ImmutableError(
+            f"a {type(self).__name__} does not change, so {name!r} cannot be deleted"
+        )
 
 
 def make_constant(owner, **shapes: tuple[int, ...]) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import finite_number, instance, real_array
 from ..errors import ModelError
-from .constant import make_constant
+from .constant import ConstantArrays, make_constant
 from .transform import Transform
 
 # Rounding in files may break the triangle inequality of moments by this much of the trace.
@@ -18,7 +18,7 @@ _TRIANGLE_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Inertia:
+class Inertia(ConstantArrays):
     """Mass, centre of mass, and rotational inertia about the centre of mass."""
 
     mass: float = 0.0

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from ..checks import finite_vector, instance, not_negative, real_array
 from ..errors import ModelError
-from .constant import make_constant, unit_vector
+from .constant import ConstantArrays, make_constant, unit_vector
 
 _ORTHOGONALITY = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Transform:
+class Transform(ConstantArrays):
     """Placement of one frame in another: x_outer = rotation x_inner + translation."""
 
     rotation: np.ndarray = field(default_factory=lambda: np.eye(3))

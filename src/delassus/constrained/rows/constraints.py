@@ -14,6 +14,7 @@ from ...dynamics.arguments import check_model, numbers_of, zero_velocity
 from ...errors import ModelError
 from ...model.model import Model
 from ...model.parts.constraints import Constraint
+from ...spatial.constant import Immutable
 from . import packed, pieces
 from .jacobian import evaluate_rows
 from .scales import RowScales, find_scales
@@ -37,11 +38,13 @@ class Baumgarte:
 _MOST_REQUESTS = 100  # to keep, see `Constraints.remember`
 
 
-class Constraints(Tabulated):
+class Constraints(Immutable, Tabulated):
     """Constraints on a model that hold at the same time: `size` rows, in the order of the list.
 
     Without a list, they are the constraints that the model declares.
     """
+
+    _instead = "; make new ones"
 
     def __init__(
         self,
@@ -69,6 +72,10 @@ class Constraints(Tabulated):
         found = self.paths(FLOAT64)  # raises an error for wrong names
         known = {"m": self.size, "size": self.size + model.nv, **packed.sizes(found.records)}
         self.dimensions = {**model.dimensions, **known}
+        self._is_made = True
+
+    def __getstate__(self) -> dict:
+        return {**super().__getstate__(), "requests": {}}  # which hold kernels
 
     def paths(self, dtype: np.dtype) -> packed.Paths:
         """Pieces and their paths, in one precision: all arrays of kernels follow from them."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -121,7 +122,13 @@ class Coupling(Constraint):
         if not any(coefficients.values()):
             raise ModelError("a coupling whose coefficients are all zero constrains nothing")
         _make_finite(self, "offset")
-        object.__setattr__(self, "coefficients", coefficients)
+        object.__setattr__(self, "coefficients", MappingProxyType(coefficients))
+
+    def __reduce__(self) -> tuple:
+        return Coupling, (dict(self.coefficients), self.offset)
+
+    def __repr__(self) -> str:
+        return f"Coupling(coefficients={dict(self.coefficients)}, offset={self.offset})"
 
     @property
     def joints(self) -> tuple[str, ...]:

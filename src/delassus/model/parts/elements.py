@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ...checks import finite_vector, shown
 from ...errors import ModelError
-from ...spatial.constant import constant
+from ...spatial.constant import ConstantArrays, constant
 from ...spatial.inertia import Inertia
 from ...spatial.transform import PlacementLike, Transform
 from .joints import JointType
@@ -25,7 +25,7 @@ SHAPE_SIZES = {
 
 
 @dataclass(frozen=True, eq=False)
-class JointData:
+class JointData(ConstantArrays):
     """What a joint knows besides its type; arrays have nq (limits) or nv entries."""
 
     lower: np.ndarray
