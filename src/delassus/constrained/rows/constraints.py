@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,7 +68,6 @@ class Constraints(Immutable, Tabulated):
             slice(int(end - count), int(end)) for end, count in zip(ends, counts, strict=True)
         )
         self.size = int(sum(counts))
-        self._scales: RowScales | None = None
         self.requests: dict = {}  # checked inputs of solvers, by the options that they follow from
         found = self.paths(FLOAT64)  # raises an error for wrong names
         known = {"m": self.size, "size": self.size + model.nv, **packed.sizes(found.records)}
@@ -81,12 +81,10 @@ class Constraints(Immutable, Tabulated):
         """Pieces and their paths, in one precision: all arrays of kernels follow from them."""
         return packed.find_paths(self.model, self._parts, dtype)
 
-    @property
+    @cached_property
     def scales(self) -> RowScales:
         """Usual sizes of the rows, found when first asked for."""
-        if self._scales is None:
-            self._scales = find_scales(self)
-        return self._scales
+        return find_scales(self)
 
     # --- at a state -------------------------------------------------------------------------------
 

@@ -32,8 +32,8 @@ def load(
     changes nothing if the root is free already, and is an error otherwise.
 
     `package_dirs` are folders in which package:// and model:// references of meshes are looked
-    up; meshes are not read and need not exist. What the file holds beyond what is used here is
-    reported by a `ModelFileWarning`.
+    up; meshes are not read and need not exist, except those of MJCF, which MuJoCo reads. What the
+    file holds beyond what is used here is reported by a `ModelFileWarning`.
     """
     model, report = read(path, floating_base=floating_base, package_dirs=package_dirs)
     report.issue(stacklevel=2)
