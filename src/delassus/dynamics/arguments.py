@@ -69,8 +69,14 @@ def deliver(found: tuple, out) -> tuple:
     return arrays
 
 
-def frame_and_reference(model: Mechanism, frame: str, reference: str, **flags: bool) -> np.ndarray:
-    """A frame's index, the code of a reference, and flags, as kernels take them."""
-    index = check_model(model).frame_index(frame)
-    code = REFERENCES[known_name("reference", reference, REFERENCES)]
-    return np.array([index, code, *(flag(*item) for item in flags.items())], np.int64)
+def frame_and_reference(model: Mechanism, frame: str, reference: str) -> np.ndarray:
+    """A frame's index and the code of a reference, as kernels take them."""
+    check_model(model)
+    if not isinstance(reference, str) or reference not in REFERENCES:
+        known_name("reference", reference, REFERENCES)  # raises an error that names the known ones
+    return np.array([model.frame_index(frame), REFERENCES[reference]], np.int64)
+
+
+def with_flag(choice: np.ndarray, name: str, given: bool) -> np.ndarray:
+    """A choice for a kernel, and a flag after it."""
+    return np.array([*choice, flag(name, given)], np.int64)

@@ -28,7 +28,7 @@ from ..spatial.vectors import (
     rotate_back,
     subtract,
 )
-from .arguments import ALIGNED, LOCAL, check_model, frame_and_reference
+from .arguments import ALIGNED, LOCAL, check_model, frame_and_reference, with_flag
 from .steps.joints import joint_motion, joint_placement
 from .steps.links import MOVING, PLACEMENT, SUBSPACE, put_subspace, start_at_rest
 from .steps.points import (
@@ -259,7 +259,8 @@ def forward_kinematics(
     if frames is None:
         index = np.arange(len(model.frames), dtype=np.int64)
     else:
-        index = np.array([*map(model.frame_index, names_of("frames", frames))], np.int64)
+        names = frames if type(frames) in (list, tuple) else names_of("frames", frames)
+        index = np.array([*map(model.frame_index, names)], np.int64)
     return Placements(*place_frames(model, (q,), out, threads, (index,)))
 
 
@@ -312,5 +313,5 @@ def frame_acceleration(
     It is the spatial acceleration, the time derivative of the velocity in the "local" and in the
     "world" reference; `classical=True` gives that of the frame's origin as a moving point.
     """
-    choice = frame_and_reference(model, frame, reference, classical=classical)
+    choice = with_flag(frame_and_reference(model, frame, reference), "classical", classical)
     return accelerate_frame(model, (q, v, a), out, threads, (choice,))

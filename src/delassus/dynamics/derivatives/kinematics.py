@@ -23,7 +23,7 @@ from ...model.model import Model
 from ...model.packed import ModelArrays
 from ...spatial.motions import add_cross_motion, cross_motion
 from ...spatial.vectors import add_cross, get3, get9, rotate_back, subtract
-from ..arguments import LOCAL, WORLD, frame_and_reference
+from ..arguments import LOCAL, WORLD, frame_and_reference, with_flag
 from ..kinematics import carries, place_in_world, put_column, start_at_origin
 from ..steps.links import MOVING, PLACEMENT, SUBSPACE, move_link, put_subspace, start_at_rest
 from ..steps.points import frame_pose
@@ -205,6 +205,6 @@ def frame_acceleration_derivatives(
     They are those of the numbers that `frame_acceleration` gives for this reference and choice of
     `classical`. dq is a derivative along the tangent space, as in `frame_velocity_derivatives`.
     """
-    choice = frame_and_reference(model, frame, reference, classical=classical)
+    choice = with_flag(frame_and_reference(model, frame, reference), "classical", classical)
     outputs = accelerate_frame_derivatives(model, (q, v, a), out, threads, (choice,))
     return FrameAccelerationDerivatives._make(outputs)
