@@ -376,7 +376,9 @@ def test_contradictory_rows_are_met_halfway(method):
     assert relative(found.multipliers, expected.multipliers) < 1e-6
     assert found.residual == pytest.approx(expected.residual)
     assert found.residual > kp
-    assert slope(cs, q, zero, found.acceleration, -kp * cs.position_error(q)) < 1e-9
+    # While it iterates, multipliers of such rows grow to residual / damping, and so does rounding.
+    slope_left = slope(cs, q, zero, found.acceleration, -kp * cs.position_error(q))
+    assert slope_left < 1e-11 * found.residual
     assert found.converged
 
 
