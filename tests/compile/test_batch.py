@@ -159,20 +159,35 @@ def test_matrices_are_the_same_at_any_address(size, dtype, how, monkeypatch):
             assert np.all(memory[start + expected.size :] == dtype(np.pi))
 
 
-@pytest.mark.parametrize("offset", [1, 4, 7])
-def test_arrays_may_lie_across_the_places_of_numbers(model, offset):
-    q = random_states(model, 5, 3 * WIDTH)[0]
-    expected = dl.mass_matrix(model, q)
+def across(x):
+    """A copy that starts between the places of numbers in memory."""
+    memory = np.zeros(np.asarray(x).nbytes + 1, np.uint8)
+    y = np.ndarray(np.shape(x), np.asarray(x).dtype, memory, 1)
+    assert not y.flags.aligned
+    y[...] = x
+    return y
 
-    def moved(x):
-        y = np.zeros(x.nbytes + offset, np.uint8)[offset:].view(x.dtype).reshape(x.shape)
-        assert not y.flags.aligned
-        y[...] = x
-        return y
 
-    out = moved(np.zeros_like(expected))
+def swapped(x):
+    """A copy in the byte order of other processors."""
+    return np.asarray(x).astype(np.asarray(x).dtype.newbyteorder())
+
+
+def of_subclass(x):
+    """A copy in an array of a class of its own."""
+    return np.array(x).view(np.recarray)
+
+
+@each_function
+@pytest.mark.parametrize("stored", [across, swapped, of_subclass])
+@pytest.mark.parametrize("count", [None, 3 * WIDTH])
+def test_arrays_may_be_stored_in_any_way(model, name, stored, count):
+    f, states = FUNCTIONS[name], random_states(model, 5, count)
+    expected = f(model, *states)
+    out = stored(np.zeros_like(expected))
     for _ in range(2):  # the second time all is ready for arrays that fit
-        dl.mass_matrix(model, moved(q), out=out)
+        assert np.array_equal(f(model, *map(stored, states)), expected)
+        f(model, *states, out=out)
         assert np.array_equal(out, expected)
 
 

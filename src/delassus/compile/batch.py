@@ -54,7 +54,11 @@ def evaluate(kernel, model, inputs, out, threads, shared):
     if out is not None:
         _check_overlap(signature, arrays, outputs)
 
-    targets = [o if _is_direct(o, dtype) else np.empty(o.shape, dtype) for o in outputs]
+    are_direct = [_is_direct(o, dtype) for o in outputs]
+    targets = [
+        o.view(np.ndarray) if is_direct else np.empty(o.shape, dtype)
+        for o, is_direct in zip(outputs, are_direct, strict=True)
+    ]
     if count is None and dtype == _DOUBLE and is_single_usable():
         _run_single(kernel, model, shared, arrays, targets, has_all=not left_out)
     elif count != 0:
@@ -62,8 +66,8 @@ def evaluate(kernel, model, inputs, out, threads, shared):
         rows = [_as_rows(x, shape) for x, shape in zip([*arrays, *targets], shapes, strict=True)]
         run = _run_compiled if is_compiled() else _run_uncompiled
         run(kernel, model, shared, rows, dtype, count or 1, thread_count)
-    for given, target in zip(outputs, targets, strict=True):
-        if given is not target:
+    for given, target, is_direct in zip(outputs, targets, are_direct, strict=True):
+        if not is_direct:
             given[...] = target
     return outputs
 
@@ -86,7 +90,7 @@ def _as_arrays(arguments: tuple[Argument, ...], inputs) -> tuple[list, np.dtype]
     given = [x for a, x in zip(arguments, arrays, strict=True) if not (a.optional and x.size == 0)]
     single = bool(given) and all(x.dtype == np.float32 for x in given)
     dtype = np.dtype(np.float32 if single else np.float64)
-    return [x if _is_readable(x, dtype) else np.ascontiguousarray(x, dtype) for x in arrays], dtype
+    return [x if _is_readable(x, dtype) else np.require(x, dtype, "CA") for x in arrays], dtype
 
 
 def _is_readable(x: np.ndarray, dtype: np.dtype) -> bool:
@@ -215,7 +219,6 @@ def _run_single(kernel, model, shared, arrays, targets, has_all: bool) -> None:
     has_optional = has_all and len(kernel.signature.inputs) > kernel.signature.required
     entry, address = kernel.single(has_optional), kernel.prepare(model, shared)
     given = arrays if has_all else arrays[: kernel.signature.required]
-    given = [x if x.flags.writeable else x.copy() for x in given]  # entries refuse read-only arrays
     if entry(address, *shared, *given, *targets) != 0:
         raise AssertionError(f"{kernel.label} refused arguments that were checked")
 
@@ -294,10 +297,9 @@ def _batch_of(kernel, model, shared, dtype) -> Batch:
 
 def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     batch = _batch_of(kernel, model, shared, dtype)
-    arrays = [x if x.flags.writeable else _writeable(x) for x in rows]
     chunk = _chunk(n, batch.width, thread_count)
     if chunk >= n:
-        batch.call(shared, arrays, True, n, 0, n)
+        batch.call(shared, rows, True, n, 0, n)
         return
     starts = itertools.count(0, chunk)  # threads share it without a lock: `next` is atomic
     # A chunk from `end` on would not fill a block of lanes: the chunk before it takes the rest.
@@ -308,23 +310,9 @@ def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
             if start >= end:
                 return
             stop = start + chunk if start + chunk < end else n
-            batch.call(shared, arrays, True, n, start, stop)
+            batch.call(shared, rows, True, n, start, stop)
 
     workers.run(take_chunks, helpers=min(thread_count, -(-n // chunk)) - 1)
-
-
-def _writeable(x: np.ndarray) -> np.ndarray:
-    """A view of a read-only array that entries accept; they never write to inputs."""
-    return np.asarray(_Memory(x))
-
-
-class _Memory:
-    """The memory of an array, which NumPy is told to be writeable."""
-
-    def __init__(self, x: np.ndarray):
-        self.x = x  # keeps the memory alive
-        described = x.__array_interface__
-        self.__array_interface__ = described | {"data": (described["data"][0], False)}
 
 
 def _chunk(n: int, width: int, thread_count: int) -> int:

@@ -1,7 +1,8 @@
 """Tables by which compiled entries find a model's arrays: one address instead of many arguments.
 
-A table is a list of 64-bit integers: the extents of the model, address and length of each array and
-of the work memory, then where each part of the kernel's work memory starts.
+A table is a list of 64-bit integers: the address of NumPy's class of arrays, by which entries tell
+arrays from other objects; the extents of the model; address and length of each array and of the
+work memory; then where each part of the kernel's work memory starts.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
+ARRAY_CLASS, FIRST_EXTENT = 0, 1  # places in a table
+
 _DOUBLE = np.dtype(np.float64)
 
 
@@ -20,7 +23,8 @@ class Table:
 
     def __init__(self, arrays: tuple, extents: dict[str, int], work: np.ndarray, starts: list[int]):
         self.arrays, self.work = arrays, work
-        words = [extents[name] for name in type(arrays).dimensions]
+        words = [id(np.ndarray)]
+        words += [extents[name] for name in type(arrays).dimensions]
         for array in (*arrays, work):
             words += [array.ctypes.data, array.size]
         self.words = np.array([*words, *starts], np.int64)

@@ -23,16 +23,20 @@ from __future__ import annotations
 from itertools import combinations
 
 from ..language.signature import Signature
+from ..tables import ARRAY_CLASS, FIRST_EXTENT
 from . import cache
 from .options import FAST
 from .writing import Writing
 
 _MODULE = __name__
+_MOST_AXES = 4  # of arrays that kernels take, that of states included
 
 
 def _names(kernel_function, signature: Signature, dtype) -> dict:
     """The names that an entry's source uses. Only compiling needs them, loading does not."""
-    from . import cpu, memory, operations, transfer
+    from numba import types
+
+    from . import cpu, given, memory, operations, transfer
 
     operations.install()
     names = {
@@ -40,6 +44,11 @@ def _names(kernel_function, signature: Signature, dtype) -> dict:
         "Model": signature.model,
         "WORK_TYPE": dtype,
         "WIDTH": cpu.lanes(dtype.itemsize),
+        "INTEGERS": types.Array(types.int64, 1, "C"),
+        "READ": given.READ,
+        "WRITTEN": given.WRITTEN,
+        "is_array": given.is_array,
+        "opened": given.opened,
         "address_of": memory.address_of,
         "array_at": memory.array_at,
         "word_at": memory.word_at,
@@ -57,14 +66,21 @@ def _names(kernel_function, signature: Signature, dtype) -> dict:
         "state_view": memory.state_view,
         "work_memory": memory.work_memory,
     }
+    number = _number_type(dtype)
+    names |= {f"NUMBERS{axes}": types.Array(number, axes, "C") for axes in range(_MOST_AXES + 1)}
     names |= signature.work.classes("Work")
     for k, array_type in enumerate(signature.model.array_types(dtype)):
         names[f"TYPE{k}"] = array_type
     return names
 
 
+def _first_array(signature: Signature) -> int:
+    """Where addresses of arrays start in the model's table."""
+    return FIRST_EXTENT + len(signature.model.dimensions)
+
+
 def _model_lines(signature: Signature) -> str:
-    first = len(signature.model.dimensions)
+    first = _first_array(signature)
     arrays = ", ".join(
         f"array_at(header, {first + 2 * k}, TYPE{k})" for k in range(len(signature.model._fields))
     )
@@ -72,15 +88,15 @@ def _model_lines(signature: Signature) -> str:
 
 
 def _single_source(name: str, signature: Signature, left_out: int) -> str:
-    model = signature.model
-    work = len(model.dimensions) + 2 * len(model._fields)
+    work = _first_array(signature) + 2 * len(signature.model._fields)
     memory = f"numbers(array_at(header, {work}, WORK_TYPE))"
     passed = [*signature.shared_names, *(f"numbers({a.name})" for a in signature.inputs)]
     passed += ["no_numbers(WORK_TYPE)"] * left_out
     passed += [f"numbers({a.name})" for a in signature.outputs]
     zeros = "".join(f"    clear(numbers({a.name}), {a.name}.size)\n" for a in signature.staged)
     return (
-        f"def {name}(header, {', '.join(signature.names)}):\n"
+        f"def {name}(header, {', '.join(_given(signature))}):\n"
+        + _open_lines(signature, ())
         + _check_lines(signature, ())
         + _model_lines(signature)
         + zeros
@@ -91,24 +107,45 @@ def _single_source(name: str, signature: Signature, left_out: int) -> str:
 
 def _work(signature: Signature) -> str:
     """Source of the parts of the work memory that starts at `memory`."""
-    model = signature.model
     if signature.work.count == 0:
         return "None"
-    first = len(model.dimensions) + 2 * len(model._fields) + 2
+    first = _first_array(signature) + 2 * len(signature.model._fields) + 2
     return signature.work.expression(
         lambda k: f"part(memory, word_at(header, {first + k}))", "Work"
     )
 
 
-def _check_lines(signature: Signature, lead: tuple[str, ...], indent: str = "    ") -> str:
-    """Source that returns 1 if an array has wrong extents, or an output overlaps an input.
+def _given(signature: Signature) -> list[str]:
+    """Names of the arrays that an entry takes, before they are opened."""
+    return [f"given_{name}" for name in signature.names]
 
-    In batches also if a matrix is not aligned.
-    """
+
+def _open_lines(signature: Signature, lead: tuple[str, ...]) -> str:
+    """Source that makes arrays of what is given; it returns 1 if that is none, or not ready."""
+    kinds = dict.fromkeys(signature.shared_names, "INTEGERS")
+    kinds |= {a.name: f"NUMBERS{len(lead) + len(a.shape)}" for a in signature.states}
+    flags = dict.fromkeys(kinds, "READ") | {a.name: "WRITTEN" for a in signature.outputs}
+    tested = "not is_checked and " if lead else ""
+    tests = "".join(
+        f"    if {tested}not is_array(given_{name}, array_class, {kind}, {flags[name]}):\n"
+        "        return 1\n"
+        for name, kind in kinds.items()
+    )
+    return (
+        f"    array_class = word_at(header, {ARRAY_CLASS})\n"
+        + tests
+        + "".join(f"    {name} = opened(given_{name}, {kind})\n" for name, kind in kinds.items())
+    )
+
+
+def _check_lines(signature: Signature, lead: tuple[str, ...], indent: str = "    ") -> str:
+    """Source that returns 1 if an array has wrong extents, or an output overlaps an input."""
     dimensions, checks = signature.model.dimensions, []
     for a in signature.states:
         extents = [
-            f"word_at(header, {dimensions.index(extent)})" if extent in dimensions else str(extent)
+            f"word_at(header, {FIRST_EXTENT + dimensions.index(extent)})"
+            if extent in dimensions
+            else str(extent)
             for extent in a.shape
         ]
         wrong = [
@@ -126,8 +163,6 @@ def _check_lines(signature: Signature, lead: tuple[str, ...], indent: str = "   
         for result in signature.outputs
     ]
     checks += [f"overlaps({a.name}, {b.name})" for a, b in combinations(signature.outputs, 2)]
-    if lead:  # copying matrices in whole cache lines needs aligned numbers
-        checks += [f"address_of({a.name}) % ITEM_SIZE != 0" for a in signature.staged]
     return "".join(f"{indent}if {wrong}:\n{indent}    return 1\n" for wrong in checks)
 
 
@@ -162,13 +197,15 @@ def _batch_source(name: str, signature: Signature) -> str:
     finish = "    wait_for_streams()\n" if staged else ""
     shared = "".join(f"{n}, " for n in signature.shared_names)
     passed = ", ".join(f"{a.name}_rows" if a in staged else views[a] for a in states)
-    arguments = [*signature.names, "scratch", "is_checked", *Writing._fields, "start", "stop"]
+    arguments = [*_given(signature), "scratch", "is_checked", *Writing._fields, "start", "stop"]
     return (
         f"def {name}(header, {', '.join(arguments)}):\n"
-        "    if not is_checked:\n"
+        + _open_lines(signature, ("stop",))
+        + "    if not is_checked:\n"
         + _check_lines(signature, ("stop",), indent=8 * " ")
         + _model_lines(signature)
-        + f"    memory = work_memory(scratch)\n{prepare}    work = {_work(signature)}\n"
+        + "    memory = work_memory(opened(scratch, NUMBERS1))\n"
+        + f"{prepare}    work = {_work(signature)}\n"
         "    i = start\n"
         "    while i < stop:\n"
         "        if i + WIDTH > stop and start + WIDTH <= stop:\n"
@@ -215,34 +252,22 @@ def _compile(kernel_function, signature, dtype, source, name, description, types
         before_compiling(not_kept=str(reason))
     with machine_code_for_entries_only(dispatcher.targetctx):
         dispatcher.compile(types)
-    dispatcher.disable_compile()
-    # Arguments of wrong types are refused at once. Numba would spend a quarter of a millisecond on
-    # a search for conversions, of which there are none, and on a message that nobody reads.
-    dispatcher._search_new_conversions = _find_none
-    dispatcher._explain_matching_error = _refuse
-    return dispatcher
-
-
-def _find_none(*arguments, **keywords) -> bool:
-    return False
-
-
-def _refuse(*arguments, **keywords):
-    raise TypeError("these arguments are not those of the entry")
+    (compiled,) = dispatcher.overloads.values()
+    return compiled.entry_point  # the dispatcher would find out the types of arguments in each call
 
 
 def single(label: str, kernel_function, signature: Signature, dtype, with_optional: bool):
     """Compile, or load, the entry for one state, with the optional inputs or without them."""
     from numba import types
 
+    from .given import GIVEN
+
     name = f"{kernel_function.__name__}_single" + "_full" * with_optional
     description = f"{label}, {describe_single(signature, with_optional)}"
     left_out = 0 if with_optional else len(signature.inputs) - signature.required
     if not with_optional:
         signature = signature.without_optional()
-    number = _number_type(dtype)
-    arrays = [types.Array(number, len(a.shape), "C") for a in signature.states]
-    argument_types = types.int64(types.int64, *_shared_types(signature), *arrays)
+    argument_types = types.int64(types.int64, *[GIVEN] * len(signature.names))
     source = _single_source(name, signature, left_out)
     return _compile(kernel_function, signature, dtype, source, name, description, argument_types)
 
@@ -251,17 +276,14 @@ def batch(label: str, kernel_function, signature: Signature, dtype):
     """Compile, or load, the entry for many states."""
     from numba import types
 
+    from .given import GIVEN
+
     name = f"{kernel_function.__name__}_batch{dtype.itemsize * 8}"
-    number = _number_type(dtype)
     argument_types = types.int64(
         types.int64,
-        *_shared_types(signature),
-        *(types.Array(number, len(a.shape) + 1, "C") for a in signature.states),
-        types.Array(number, 1, "C"),
+        *[GIVEN] * (len(signature.names) + 1),
         types.boolean,
-        *[types.int64] * len(Writing._fields),
-        types.int64,
-        types.int64,
+        *[types.int64] * (len(Writing._fields) + 2),
     )
     source = _batch_source(name, signature)
     description = f"{label}, {describe_batch(dtype)}"
@@ -274,9 +296,3 @@ def _number_type(dtype):
     from numba import types
 
     return types.float64 if dtype.itemsize == 8 else types.float32
-
-
-def _shared_types(signature: Signature) -> list:
-    from numba import types
-
-    return [types.Array(types.int64, 1, "C")] * len(signature.shared_names)
