@@ -5,8 +5,8 @@ that are called, runs LLVM's passes over all of it, and makes machine code. The 
 kernel, up to 240, all end up inside its entry, and nobody runs the machine code of their own.
 
 A `_LazyLibrary` makes machine code when the address of one of its functions is asked for, which
-happens for entries only. Large functions are not optimized before that either: small ones are, as
-the machine code of the entry would be 3 % slower otherwise.
+happens for entries only, and only then runs all of LLVM's passes. Small functions get a few cheap
+passes before, so that the modules that they are linked into stay small.
 """
 
 from __future__ import annotations
@@ -24,9 +24,12 @@ _LARGE = 100_000
 # Internals of Numba that are relied upon. Where one is missing, Numba compiles in its own way.
 _OF_LIBRARIES = (
     *("finalize", "get_pointer_to_function", "_ensure_finalized"),
-    *("_optimize_final_module", "_finalize_final_module"),
+    *("_optimize_functions", "_optimize_final_module", "_finalize_final_module"),
 )
-_OF_GENERATORS = ("create_library", "set_env", "_library_class", "_engine")
+_OF_GENERATORS = (
+    *("create_library", "set_env", "_library_class", "_engine"),
+    *("_data_layout", "_module_pass_manager"),
+)
 
 
 class _LazyLibrary(codegen.JITCodeLibrary):
@@ -48,9 +51,18 @@ class _LazyLibrary(codegen.JITCodeLibrary):
     def _defined_names(self) -> set[str]:
         return {f.name for f in self._final_module.functions if not f.is_declaration}
 
+    def _optimize_functions(self, module):
+        module.data_layout = self._codegen._data_layout  # the passes come with those of modules
+
     def _optimize_final_module(self):
-        if self._is_wanted or len(self._final_module.as_bitcode()) < _LARGE:
-            super()._optimize_final_module()
+        if self._is_wanted:
+            options = {}
+        elif len(self._final_module.as_bitcode()) < _LARGE:
+            options = {"opt": 1, "cost": "cheap", "loop_vectorize": False, "slp_vectorize": False}
+        else:
+            return
+        passes, builder = self._codegen._module_pass_manager(**options)
+        passes.run(self._final_module, builder)
 
     def _finalize_final_module(self):
         """The last step of Numba's `finalize`, which makes machine code, is left for later.
