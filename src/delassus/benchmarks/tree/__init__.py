@@ -21,6 +21,7 @@ TREE = Benchmark(
             "batch, against its batch function with one thread",
         ),
         Spread("single", "single", "ratio", "one state"),
+        Spread("single_plain", "single", "plain_ratio", "one state, plain calls"),
         Spread("two_threads", "scaling", "thread_ratio", "two threads, against one"),
         Spread("float32", "scaling", "float32_ratio", "float32, against float64"),
         growth.conclude,

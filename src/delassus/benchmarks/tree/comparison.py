@@ -29,8 +29,13 @@ SINGLE = Table(
         *named("robot", "nv", "algorithm"),
         *numbers(".3f", microseconds="ours", pinocchio_microseconds="Pinocchio"),
         *numbers(".2f", ratio="ratio"),
+        *numbers(".3f", plain_microseconds="ours, plain"),
+        *numbers(".3f", pinocchio_plain_microseconds="Pinocchio, plain"),
+        *numbers(".2f", plain_ratio="ratio, plain"),
         *numbers(".0e", difference="difference"),
     ],
+    note="First results are put into a given array: ours by out=, Pinocchio's by a copy.\n"
+    "Then plain calls: ours makes a new array, Pinocchio's gives its own, written to by the next.",
 )
 BATCH = Table(
     "batch",
