@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-ARRAY_CLASS, FIRST_EXTENT = 0, 1  # places in a table
+from .native.entries import ARRAY_CLASS, FIRST_EXTENT
 
 _DOUBLE = np.dtype(np.float64)
 
@@ -23,7 +23,8 @@ class Table:
 
     def __init__(self, arrays: tuple, extents: dict[str, int], work: np.ndarray, starts: list[int]):
         self.arrays, self.work = arrays, work
-        words = [id(np.ndarray)]
+        words = [0] * FIRST_EXTENT
+        words[ARRAY_CLASS] = id(np.ndarray)
         words += [extents[name] for name in type(arrays).dimensions]
         for array in (*arrays, work):
             words += [array.ctypes.data, array.size]

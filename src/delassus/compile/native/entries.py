@@ -23,10 +23,11 @@ from __future__ import annotations
 from itertools import combinations
 
 from ..language.signature import Signature
-from ..tables import ARRAY_CLASS, FIRST_EXTENT
 from . import cache
 from .options import FAST
 from .writing import Writing
+
+ARRAY_CLASS, FIRST_EXTENT = 0, 1  # places in a model's table, see `compile.tables`
 
 _MODULE = __name__
 _MOST_AXES = 4  # of arrays that kernels take, that of states included
