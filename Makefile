@@ -7,11 +7,12 @@ JOBS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test bench lint format clean
+.PHONY: help demo test test-all bench lint format clean
 
 help:
 	@echo "make demo    real robots beside Pinocchio, in under a minute"
 	@echo "make test    style, tests, and the uncompiled tests"
+	@echo "make test-all  the slow tests too, as continuous integration does"
 	@echo "make bench   all benchmarks, into bench-results/"
 	@echo "make lint    only the style checks"
 	@echo "make format  bring the sources into style"
@@ -24,8 +25,11 @@ bench: $(VENV)/.bench
 	$(BIN)/delassus bench
 
 test: lint
-	$(BIN)/pytest -n $(JOBS)
-	DELASSUS_COMPILE=0 $(BIN)/pytest -n $(JOBS) -m uncompiled
+	$(BIN)/pytest -n $(JOBS) -m "not slow"
+	DELASSUS_COMPILE=0 $(BIN)/pytest -n $(JOBS) -m "uncompiled and not slow"
+
+test-all: test
+	$(BIN)/pytest -n $(JOBS) -m slow
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check

@@ -26,6 +26,7 @@ SMALL = replace(
 )
 
 
+@pytest.mark.slow
 def test_quick_run(tmp_path, monkeypatch):
     """One test, since the run takes long and parallel workers share no fixture."""
     monkeypatch.setattr(Settings, "quick", lambda: SMALL)

@@ -17,6 +17,7 @@ from delassus.cli import main
 SMALL = replace(Settings.quick(), states=64, repeats=2, turn_seconds=1e-4)
 
 
+@pytest.mark.slow
 def test_quick_run(tmp_path, monkeypatch):
     """One test, since the run takes long and parallel workers share no fixture."""
     monkeypatch.setattr(Settings, "quick", lambda: SMALL)

@@ -228,6 +228,7 @@ def test_a_batch_of_matrices_is_its_states(method):
     assert matrix(cs, q[:0], method=method).shape == (0, cs.size, cs.size)
 
 
+@pytest.mark.slow
 def test_single_precision():
     cs = standing("solo12")
     q = state(cs, 3, 4)

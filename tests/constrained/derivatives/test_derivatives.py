@@ -256,6 +256,7 @@ def test_results_go_where_they_are_asked_to():
             assert np.array_equal(found, wanted)
 
 
+@pytest.mark.slow
 def test_single_precision():
     constraints = standing("solo12")
     model = constraints.model

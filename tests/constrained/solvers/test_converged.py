@@ -155,8 +155,12 @@ def test_rows_of_the_same_kind_share_forces_evenly():
     assert found.multipliers[2::3] == pytest.approx([9.81] * 4)
 
 
+slow = pytest.mark.slow
+SINGLE = ["auto", "dense", *(pytest.param(x, marks=slow) for x in ("prox-ltl", "prox-ltls"))]
+
+
 @pytest.mark.parametrize("name", ["solo12", "talos", "g1"])
-@pytest.mark.parametrize("method", ["auto", "prox-ltl", "prox-ltls", "dense"])
+@pytest.mark.parametrize("method", SINGLE)
 def test_single_precision_converges(name, method):
     cs = standing(name)
     states = random_states(cs.model, 0, 16)

@@ -99,6 +99,7 @@ def test_a_batch_is_its_states(method):
         assert one.iterations == batch.iterations[i]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_single_precision_is_roughly_the_same(method):
     cs = standing("talos")
