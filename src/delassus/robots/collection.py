@@ -1,4 +1,4 @@
-"""Robots by name, from an installed collection of robot descriptions (example-robot-data)."""
+"""The files of an installed collection of robot descriptions (example-robot-data)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from .checks import flag, instance, shown
-from .errors import MissingDependencyError, UnknownNameError
-from .model.formats import read
-from .model.model import Model
-from .model.parts.names import closest
+from ..errors import MissingDependencyError
 
 _COLLECTION = "example-robot-data"
 _SYSTEM_PREFIXES = ("/usr/local", "/usr", "/opt/openrobots")
 
 _PENDULUMS = "double_pendulum_description/urdf"
 
-_FIXED = {
+# Robots that stand fixed, and their files in the folder of the collection.
+FIXED = {
     "allegro_left": "allegro_hand_description/urdf/allegro_left_hand.urdf",
     "allegro_right": "allegro_hand_description/urdf/allegro_right_hand.urdf",
     "asr_twodof": "asr_twodof_description/urdf/TwoDofs.urdf",
@@ -51,7 +48,8 @@ _FIXED = {
     "z1": "z1_description/urdf/z1.urdf",
 }
 
-_FLOATING = {
+# Robots whose base floats.
+FLOATING = {
     "a1": "a1_description/urdf/a1.urdf",
     "alex": "alex_description/urdf/alex_nub_hands.urdf",
     "alex_psyonic": "alex_description/urdf/alex_psyonic_hands.urdf",
@@ -99,48 +97,31 @@ _FLOATING = {
     "talos_full_box": "talos_data/robots/talos_full_v2_box.urdf",
 }
 
-_FILES = {**_FIXED, **_FLOATING}
+FILES = {**FIXED, **FLOATING}
 
 
-def names() -> list[str]:
-    """The names that `load` knows and whose files are in the installed collection.
+def installed() -> list[str]:
+    """Names of the robots whose files are there.
 
     Releases of the collection differ: a robot that has left it, or has not come yet, is not named.
     """
-    installed = list(_collections())
-    return sorted(
-        name for name, file in _FILES.items() if any((f / file).is_file() for f in installed)
-    )
+    folders = list(_collections())
+    return [name for name, file in FILES.items() if any((f / file).is_file() for f in folders)]
 
 
-def load(name: str, floating_base: bool | None = None) -> Model:
-    """A robot by its name: `load("talos")`.
-
-    Arms and hands stand fixed, legged and flying robots have a floating base, unless
-    `floating_base` says otherwise. The files come from the package example-robot-data. They are
-    not ours to mend, so what `dl.load` would warn of in them is passed over here.
-    """
-    file = path(name)
-    floating = name in _FLOATING if floating_base is None else flag("floating_base", floating_base)
-    model, _ = read(file, floating_base=floating)
-    return model
-
-
-def path(name: str) -> Path:
-    """The file that describes a robot."""
-    if instance("the name of a robot", name, str) not in _FILES:
-        raise UnknownNameError(f"no robot is called {shown(name)}{closest(name, _FILES)}")
+def file_of(name: str) -> Path:
+    """The file of a robot that is one of `FILES`."""
     searched = list(_collections())
     for folder in searched:
-        if (folder / _FILES[name]).is_file():
-            return folder / _FILES[name]
+        if (folder / FILES[name]).is_file():
+            return folder / FILES[name]
     if searched:
         raise MissingDependencyError(
             f"robot {name!r} is not in {', '.join(map(str, searched))}; another release of "
             f"{_COLLECTION} may hold it (the newest: pip install --upgrade 'delassus[robots]')"
         )
     raise MissingDependencyError(
-        f"robots by name come from {_COLLECTION}, which is not installed: "
+        f"robot {name!r} comes from {_COLLECTION}, which is not installed: "
         "pip install 'delassus[robots]'"
     )
 

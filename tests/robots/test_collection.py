@@ -67,7 +67,7 @@ def test_an_unknown_name_is_answered_with_known_ones():
 def test_without_the_collection_the_error_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    monkeypatch.setattr("delassus.robots._SYSTEM_PREFIXES", ())
+    monkeypatch.setattr("delassus.robots.collection._SYSTEM_PREFIXES", ())
     for variable in ("CONDA_PREFIX", "AMENT_PREFIX_PATH", "CMAKE_PREFIX_PATH"):
         monkeypatch.delenv(variable, raising=False)
     with pytest.raises(dl.MissingDependencyError, match=r"pip install 'delassus\[robots\]'"):
