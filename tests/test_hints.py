@@ -15,7 +15,9 @@ FUNCTIONS = {
         f"{module.__name__}.{name}": x
         for module in (mujoco, robots)
         for name, x in vars(module).items()
-        if inspect.isfunction(x) and not name.startswith("_") and x.__module__ == module.__name__
+        if inspect.isfunction(x)
+        and not name.startswith("_")
+        and x.__module__.startswith(module.__name__)
     },
 }
 METHODS = {

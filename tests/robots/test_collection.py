@@ -1,6 +1,4 @@
-"""Robots by name."""
-
-import sys
+"""Robots by name, from files."""
 
 import pytest
 
@@ -64,14 +62,9 @@ def test_an_unknown_name_is_answered_with_known_ones():
         robots.load(None)
 
 
-def test_without_the_collection_the_error_says_what_to_install(monkeypatch, tmp_path):
-    monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    monkeypatch.setattr("delassus.robots.collection._SYSTEM_PREFIXES", ())
-    for variable in ("CONDA_PREFIX", "AMENT_PREFIX_PATH", "CMAKE_PREFIX_PATH"):
-        monkeypatch.delenv(variable, raising=False)
+def test_without_the_collection_the_error_says_what_to_install(without_collection):
     with pytest.raises(dl.MissingDependencyError, match=r"pip install 'delassus\[robots\]'"):
         robots.load("panda")
-    (tmp_path / "share" / "example-robot-data" / "robots").mkdir(parents=True)
+    (without_collection / "share" / "example-robot-data" / "robots").mkdir(parents=True)
     with pytest.raises(dl.MissingDependencyError, match="another release"):
         robots.load("panda")

@@ -10,8 +10,18 @@ from ..model.formats import read
 from ..model.model import Model
 from ..model.parts.names import closest
 from . import collection
+from .families import assembled, belts, four_bars, parallel_chains, rotor_pairs
 
-__all__ = ["load", "names", "path"]
+__all__ = [
+    "assembled",
+    "belts",
+    "four_bars",
+    "load",
+    "names",
+    "parallel_chains",
+    "path",
+    "rotor_pairs",
+]
 
 
 def names() -> list[str]:
