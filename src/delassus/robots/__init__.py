@@ -11,16 +11,25 @@ from ..model.model import Model
 from ..model.parts.names import closest
 from . import collection
 from .families import assembled, belts, four_bars, parallel_chains, rotor_pairs
+from .jvrc1 import jvrc1
+from .mini_cheetah import mini_cheetah
+from .mit_humanoid import mit_humanoid, mit_humanoid_leg
+from .tello import tello
 
 __all__ = [
     "assembled",
     "belts",
     "four_bars",
+    "jvrc1",
     "load",
+    "mini_cheetah",
+    "mit_humanoid",
+    "mit_humanoid_leg",
     "names",
     "parallel_chains",
     "path",
     "rotor_pairs",
+    "tello",
 ]
 
 
