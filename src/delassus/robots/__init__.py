@@ -12,6 +12,7 @@ from ..model.parts.names import closest
 from . import collection
 from .families import assembled, belts, four_bars, parallel_chains, rotor_pairs
 from .jvrc1 import jvrc1
+from .linkages import crank_rocker, four_bar_leg, parallel_ankle
 from .mini_cheetah import mini_cheetah
 from .mit_humanoid import mit_humanoid, mit_humanoid_leg
 from .tello import tello
@@ -19,6 +20,8 @@ from .tello import tello
 __all__ = [
     "assembled",
     "belts",
+    "crank_rocker",
+    "four_bar_leg",
     "four_bars",
     "jvrc1",
     "load",
@@ -26,6 +29,7 @@ __all__ = [
     "mit_humanoid",
     "mit_humanoid_leg",
     "names",
+    "parallel_ankle",
     "parallel_chains",
     "path",
     "rotor_pairs",
