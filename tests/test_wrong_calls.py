@@ -127,6 +127,25 @@ CALLS = {
     "random_configuration": (MODEL.random_configuration, {"rng": 1, "N": 2}),
     "load": (dl.load, {"path": "", "floating_base": False, "package_dirs": [""]}),
     "robots.load": (dl.robots.load, {"name": "panda", "floating_base": False}),
+    "robots.mini_cheetah": (dl.robots.mini_cheetah, {"rotors": "none", "floating_base": True}),
+    "robots.tello": (dl.robots.tello, {"rotors": "none", "floating_base": True}),
+    "robots.mit_humanoid_leg": (dl.robots.mit_humanoid_leg, {"rotors": "none"}),
+    "robots.rotor_pairs": (dl.robots.rotor_pairs, {"branches": 1, "depth": 1}),
+    "robots.belts": (dl.robots.belts, {"branches": 1, "depth": 1}),
+    "robots.four_bars": (dl.robots.four_bars, {"branches": 1, "depth": 1}),
+    "robots.assembled": (
+        dl.robots.assembled,
+        {"model": dl.robots.four_bars(1, 1), "cranks": 1.0},
+    ),
+    "robots.parallel_chains": (
+        dl.robots.parallel_chains,
+        {"depth": 2, "loop": 1, "kind": "rod"},
+    ),
+    "robots.crank_rocker": (
+        dl.robots.crank_rocker,
+        {"crank": 0.1, "coupler": 0.35, "rocker": 0.25, "ground": 0.4},
+    ),
+    "robots.parallel_ankle": (dl.robots.parallel_ankle, {"rods": "distances"}),
     "attach": (
         dl.attach,
         {"model": MODEL, "other": MODEL, "frame": FRAME, "placement": np.eye(4), "prefix": "p"},

@@ -54,6 +54,13 @@ def test_info_shows_a_robot_with_its_constraints(capsys):
     assert "constraint: Gear(joint='panda_finger_joint2'" in text
 
 
+def test_info_shows_a_robot_that_is_built(capsys):
+    assert main(["info", "tello"]) == 0
+    assert "tello: 37 bodies" in capsys.readouterr().out
+    assert main(["info", "parallel_ankle", "--floating-base"]) == 2
+    assert "has no base that could float" in capsys.readouterr().err
+
+
 def test_robots_can_be_fixed(capsys):
     assert main(["info", "hyq", "--no-floating-base"]) == 0
     assert "nv 12" in capsys.readouterr().out

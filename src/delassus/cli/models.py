@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from .. import robots
-from ..errors import UnknownNameError
+from ..errors import MissingFileError, UnknownNameError
 from ..model.formats import read
 from ..model.model import Model
 from ..model.parts.names import closest
@@ -40,6 +40,8 @@ def find_model(name: str, floating_base: bool | None = None) -> tuple[Model, lis
         raise UnknownNameError(
             f"there is neither a file nor a robot called {name!r}{near}"
         ) from None
+    except MissingFileError:  # it is built by a function
+        return robots.load(name, floating_base), []
     _, report = read(file)
     return robots.load(name, floating_base), report.messages()
 

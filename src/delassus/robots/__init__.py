@@ -1,11 +1,20 @@
-"""Robots by name: from files of an installed collection (example-robot-data)."""
+"""Robots by name, and builders of robots and mechanisms with motors and loops.
+
+| file | what it holds |
+| --- | --- |
+| `collection` | the files of an installed collection of robots (example-robot-data) |
+| `limbs` | chains of links with motors, of which robots are built |
+| `mini_cheetah`, `mit_humanoid`, `tello`, `jvrc1` | robots with rotors, belts and differentials |
+| `linkages` | a crank-rocker, a leg with a four-bar knee, an ankle with two rods |
+| `families` | mechanisms of any depth and number of branches |
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from ..checks import flag, instance, shown
-from ..errors import UnknownNameError
+from ..errors import MissingFileError, ModelError, UnknownNameError
 from ..model.formats import read
 from ..model.model import Model
 from ..model.parts.names import closest
@@ -36,30 +45,60 @@ __all__ = [
     "tello",
 ]
 
+# Robots and mechanisms that are built here: those that stand fixed, and those with a base.
+_FIXED = {
+    "crank_rocker": crank_rocker,
+    "four_bar_leg": four_bar_leg,
+    "mit_humanoid_leg": mit_humanoid_leg,
+    "parallel_ankle": parallel_ankle,
+}
+_FLOATING = {
+    "jvrc1": jvrc1,
+    "mini_cheetah": mini_cheetah,
+    "mit_humanoid": mit_humanoid,
+    "tello": tello,
+}
+_BUILT = {**_FIXED, **_FLOATING}
+
 
 def names() -> list[str]:
-    """The names that `load` knows and whose files are in the installed collection."""
-    return sorted(collection.installed())
+    """The names that `load` knows: those built here, and those in the installed collection.
+
+    Without the collection (package example-robot-data) it lists only those built here.
+    """
+    return sorted([*_BUILT, *collection.installed()])
 
 
 def load(name: str, floating_base: bool | None = None) -> Model:
     """A robot by its name: `load("talos")`.
 
-    Arms and hands stand fixed, legged and flying robots have a floating base, unless
-    `floating_base` says otherwise. The files come from the package example-robot-data. They are
+    Arms, hands and linkages stand fixed, legged and flying robots have a floating base, unless
+    `floating_base` says otherwise. Robots that are built here are those that the function of their
+    name makes by default. The others come from files of the package example-robot-data. These are
     not ours to mend, so what `dl.load` would warn of in them is passed over here.
     """
-    file = path(name)
-    floating = name in collection.FLOATING
-    if floating_base is not None:
-        floating = flag("floating_base", floating_base)
-    model, _ = read(file, floating_base=floating)
+    floating = None if floating_base is None else flag("floating_base", floating_base)
+    if _known(name) in _FLOATING:
+        return _FLOATING[name](floating_base=floating is not False)
+    if name in _FIXED:
+        if floating:
+            raise ModelError(f"{name!r} has no base that could float")
+        return _FIXED[name]()
+    floating = name in collection.FLOATING if floating is None else floating
+    model, _ = read(path(name), floating_base=floating)
     return model
 
 
 def path(name: str) -> Path:
-    """The file that describes a robot."""
-    known = collection.FILES
+    """The file that describes a robot; an error for one that is built here and has none."""
+    if _known(name) in _BUILT:
+        raise MissingFileError(f"{name!r} has no file: it is built by delassus.robots.{name}()")
+    return collection.file_of(name)
+
+
+def _known(name: str) -> str:
+    """A name, if it is that of a robot."""
+    known = [*_BUILT, *collection.FILES]
     if instance("the name of a robot", name, str) not in known:
         raise UnknownNameError(f"no robot is called {shown(name)}{closest(name, known)}")
-    return collection.file_of(name)
+    return name
