@@ -64,6 +64,7 @@ from .dynamics.kinematics import (
 from .dynamics.minverse import inverse_mass_matrix
 from .dynamics.passive import passive_forces
 from .dynamics.rnea import bias_forces, gravity_forces, inverse_dynamics
+from .embedding.embedding import Cluster, Embedding, embed
 from .errors import (
     ActuationError,
     ConvergenceError,
@@ -114,6 +115,7 @@ __all__ = [
     "BranchedInverse",
     "CacheWarning",
     "Closure",
+    "Cluster",
     "Connect",
     "ConstrainedDerivatives",
     "ConstrainedSolution",
@@ -127,6 +129,7 @@ __all__ = [
     "DelassusOperator",
     "DifferenceDerivatives",
     "Distance",
+    "Embedding",
     "FileAccessError",
     "FileFormatError",
     "Fixed",
@@ -176,6 +179,7 @@ __all__ = [
     "coriolis_matrix",
     "delassus_inverse",
     "delassus_matrix",
+    "embed",
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "forward_dynamics_jvp",

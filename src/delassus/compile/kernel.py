@@ -88,6 +88,9 @@ class Kernel:
             raise DataTypeError(f"expected a Model, got {type(model).__name__}")
         if self._has_one_output and out is not None:
             out = (out,)
+        outputs = model.serve(self, inputs, out, threads, shared)
+        if outputs is not None:
+            return outputs[0] if self._has_one_output else outputs
         serving = model.kernel_for(self)
         if not getattr(serving.signature.model, "takes", _take_all)(model):
             raise DataTypeError(f"expected a Model, got {type(model).__name__}")

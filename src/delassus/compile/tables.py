@@ -70,6 +70,10 @@ class Tabulated:
         """The kernel to run for this object where `kernel` is called."""
         return self.kernels.get(kernel, kernel)
 
+    def serve(self, kernel, inputs: tuple, out, threads, shared):
+        """The outputs of a kernel for this object, if it has a way of its own; else None."""
+        return None
+
     def extents(self, kind: type) -> dict[str, int]:
         """All extents, by name, for kernels that read arrays of this kind."""
         if kind not in self._extents:

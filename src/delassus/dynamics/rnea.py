@@ -146,13 +146,17 @@ def subtract_external_force(link, solid, i, external_forces, links):
 @function
 def collect_force(model, i, a, tau, links):
     """Forces of the joint of link i, and what its parent then carries (backward pass)."""
-    link = model.links[i]
-    at, parent = i * LINK.size, link.parent * LINK.size
-    f = get3(links, at + LINK.f)
-    n = get3(links, at + LINK.n)
+    link, at = model.links[i], i * LINK.size
+    f, n = get3(links, at + LINK.f), get3(links, at + LINK.n)
     put_joint_force(link, f, n, model.armature, a, tau)
+    pass_force(link, at, f, n, links)
+
+
+@function
+def pass_force(link, at, f, n, links):
+    """Add force and moment at a link's origin to what its parent carries."""
     if link.parent > 0:
-        R = get9(links, at + LINK.R)
+        parent, R = link.parent * LINK.size, get9(links, at + LINK.R)
         f = rotate(R, f)
         n = add_cross(rotate(R, n), get3(links, at + LINK.p), f)
         put3(links, parent + LINK.f, add(get3(links, parent + LINK.f), f))

@@ -1,0 +1,1 @@
+"""Constraint embedding: local loops as joints of several bodies, in independent coordinates."""

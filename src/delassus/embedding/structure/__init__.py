@@ -1,0 +1,1 @@
+"""What clusters are made of, and how kernels read it."""

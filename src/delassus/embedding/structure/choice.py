@@ -1,0 +1,192 @@
+"""Which joints of a cluster are independent, and which rows of its constraints are needed.
+
+Sec. II-D of the paper (see `graph`) leaves both to the user. Here K, the Jacobian of a cluster's
+constraints by its own degrees of freedom, is looked at in a number of closed configurations: its
+largest rank tells how many degrees of freedom are dependent, and joints are independent that leave
+the dependent part Kd of K far from singular. Rows that are zero, or the same combination of others
+in all of them, are left out: a planar loop closed by a hinge has five rows and needs two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from ...constrained.rows.constraints import Constraints
+from ...constrained.tasks.loops import close_loops
+from ...errors import ConvergenceError, ModelError
+from ...model.model import Model
+from ...model.parts.constraints import Coupling, Gear
+from .graph import Group
+
+_SAMPLES = 24
+_CLOSED = 1e-8  # the largest error of a configuration that counts as closed
+_RANK = 1e-8  # of singular values, rows scaled to the same length
+_SAME = 1e-9  # of rows that follow from others
+_SINGULAR = 1e-9  # of the least singular value of Kd, relative to the largest
+_MOST_SETS = 3000  # of joints that are tried
+
+
+class Choice(NamedTuple):
+    """What is independent in a cluster. Numbers are those of the model and of all constraints."""
+
+    independent: tuple[int, ...]  # degrees of freedom
+    dependent: tuple[int, ...]
+    rows: tuple[int, ...]  # that are needed
+    G: np.ndarray | None  # dependent = G independent + offsets, if that is constant
+    offsets: tuple[float, ...]
+
+
+def sample_configurations(model: Model, cs: Constraints, seed: int = 0) -> np.ndarray:
+    """Configurations that satisfy the constraints."""
+    rng = np.random.default_rng(seed)
+    start = np.vstack([model.neutral()[None], model.random_configuration(rng, _SAMPLES)])
+    try:
+        return close_loops(model, start, cs, tolerance=_CLOSED)
+    except ConvergenceError as error:
+        closed = np.asarray(error.error) <= _CLOSED
+        if not closed.any():
+            raise ModelError(
+                f"the loops of model {model.name!r} cannot be assembled: from {len(start)} "
+                f"configurations, an error of {np.min(error.error):.3g} remains at best"
+            ) from None
+        return np.asarray(error.q)[closed]
+
+
+def is_explicit(constraint) -> bool:
+    """Whether a constraint is linear in joint coordinates."""
+    return isinstance(constraint, (Gear, Coupling))
+
+
+def choose(
+    model: Model,
+    cs: Constraints,
+    group: Group,
+    jacobians: np.ndarray,
+    independent: Sequence[str] | None,
+    actuated: Sequence[str],
+) -> Choice:
+    """The independent degrees of freedom and the rows of a group.
+
+    `jacobians` (S, m, nv) are those of all constraints in sampled configurations. `independent` are
+    names of joints that were asked for, `actuated` names of joints that are taken first.
+    """
+    joints = [model.joints[body] for body in group.bodies]
+    dofs = [k for joint in joints for k in range(joint.v.start, joint.v.stop)]
+    rows = [r for c in group.constraints for r in range(cs.slices[c].start, cs.slices[c].stop)]
+    K = jacobians[:, rows][:, :, dofs]
+    lengths = np.linalg.norm(K, axis=2).max(axis=0)
+    lengths[lengths <= _SAME * lengths.max(initial=0.0)] = np.inf
+    K = K / lengths[:, None]
+    singular = np.linalg.svd(K, compute_uv=False)
+    ranks = np.sum(singular > _RANK * singular[:, :1], axis=1)
+    rank = int(ranks.max())
+    regular = K[ranks == rank]
+    named = _name(model, group)
+    if rank == len(dofs):
+        raise ModelError(f"{named} cannot move: its constraints hold all its degrees of freedom")
+    chosen = _independent_joints(joints, dofs, regular, rank, independent, actuated, named)
+    own = [k for j in chosen for k in range(j.v.start, j.v.stop)]
+    others = [k for k in dofs if k not in own]
+    needed = _needed_rows(K)
+    is_constant = all(is_explicit(cs.declared[c]) for c in group.constraints)
+    G, offsets = None, np.zeros(len(others))
+    if is_constant:
+        places = {k: at for at, k in enumerate(dofs)}
+        Kd = regular[0][:, [places[k] for k in others]]
+        Ki = regular[0][:, [places[k] for k in own]]
+        rests = np.array([cs.declared[c].offset for c in group.constraints]) / lengths
+        both = np.linalg.lstsq(Kd, np.column_stack([-Ki, rests]), rcond=None)[0]
+        both[np.abs(both) <= _SAME * np.abs(both).max(initial=0.0)] = 0.0
+        G, offsets = both[:, :-1], both[:, -1]
+    needed = tuple(rows[r] for r in needed)
+    return Choice(tuple(own), tuple(others), needed, G, tuple(offsets))
+
+
+def _name(model: Model, group: Group) -> str:
+    names = [model.bodies[body].name for body in group.bodies]
+    shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    return f"the cluster of {shown}"
+
+
+def _independent_joints(joints, dofs, K, rank, independent, actuated, named) -> list:
+    """The joints whose coordinates are independent."""
+    count = len(dofs) - rank
+    given = None if independent is None else [j for j in joints if j.name in independent]
+    if given is None and all(j.independent is not None for j in joints):
+        given = [j for j in joints if j.independent]
+    if given is not None:
+        names = ", ".join(j.name for j in given) or "none"
+        if sum(j.nv for j in given) != count:
+            raise ModelError(
+                f"{named} has {count} independent degrees of freedom, but its independent joints "
+                f"({names}) have {sum(j.nv for j in given)}"
+            )
+        if _margin(given, joints, dofs, K) < _SINGULAR:
+            raise ModelError(
+                f"{named}: its other joints do not follow from the independent ones ({names})"
+            )
+        return given
+    sets = _sets(joints, count, actuated)
+    best = max(sets, key=lambda s: _preference(s, joints, dofs, K, actuated), default=None)
+    if best is None or _margin(best, joints, dofs, K) < _SINGULAR:
+        raise ModelError(
+            f"{named} has {count} independent degrees of freedom, but no set of whole joints has "
+            "the others follow from it; a body that can spin about the line between two spherical "
+            "joints needs a universal joint"
+        )
+    return list(best)
+
+
+def _sets(joints, count: int, actuated) -> list[tuple]:
+    """Sets of joints with so many degrees of freedom; the number of sets is limited."""
+    first = [j for j in joints if j.name in actuated]
+    ordered = first + [j for j in joints if j.name not in actuated]
+    found = []
+    for size in range(1, len(ordered) + 1):
+        for chosen in combinations(ordered, size):
+            if sum(j.nv for j in chosen) == count:
+                found.append(chosen)
+                if len(found) >= _MOST_SETS:
+                    return found
+    return found
+
+
+def _margin(chosen, joints, dofs, K) -> float:
+    """How far Kd is from singular: least to largest singular value, where that is best."""
+    own = {k for j in chosen for k in range(j.v.start, j.v.stop)}
+    Kd = K[:, :, [at for at, k in enumerate(dofs) if k not in own]]
+    if Kd.shape[2] == 0:
+        return 1.0
+    s = np.linalg.svd(Kd, compute_uv=False)[:, : Kd.shape[2]]
+    return float(np.median(s[:, -1] / s[:, 0]))
+
+
+def _preference(chosen, joints, dofs, K, actuated) -> tuple:
+    """Sets with more actuated joints, then of better condition, then nearer to the world."""
+    margin = _margin(chosen, joints, dofs, K)
+    return (
+        margin > _SINGULAR,
+        sum(j.name in actuated for j in chosen),
+        round(np.log10(max(margin, 1e-16))),
+        -sum(j.index for j in chosen),
+    )
+
+
+def _needed_rows(K: np.ndarray) -> list[int]:
+    """Rows that no constant combination of others gives, by elimination with pivots."""
+    rest = np.moveaxis(K, 1, 0).reshape(K.shape[1], -1).copy()
+    scale = np.linalg.norm(rest, axis=1).max(initial=0.0)
+    needed = []
+    while True:
+        lengths = np.linalg.norm(rest, axis=1)
+        r = int(np.argmax(lengths))
+        if lengths[r] <= _SAME * scale or len(needed) == len(rest):
+            return sorted(needed)
+        needed.append(r)
+        direction = rest[r] / lengths[r]
+        for _ in range(2):
+            rest = rest - np.outer(rest @ direction, direction)
