@@ -23,7 +23,7 @@ from ..dynamics.steps.articulated import articulate_range
 from ..dynamics.steps.links import put_sines
 from ..dynamics.steps.points import place_world
 from ..spatial.vectors import put3
-from .steps.closing import CLOSING, close_clusters, place_turns, put_columns
+from .steps.closing import CLOSING, close_cluster, place_turns, put_columns
 from .steps.elimination import (
     accelerate_cluster,
     articulate_cluster,
@@ -50,7 +50,8 @@ def embedded_aba(model, q, v, tau, external_forces, a, work):
     place_world(links)
     put_sines(model, q, work.dofs, DOF.size)
     place_turns(model, q, work)
-    close_clusters(model, q, v, work)
+    for c in range(len(model.clusters)):
+        close_cluster(model, model.clusters[c], q, v, work)
     put_bias(model, q, v, tau, external_forces, work)
     for t in range(len(model.turns) - 1, -1, -1):
         turn = model.turns[t]

@@ -25,6 +25,7 @@ from .motions import closing_steps, cluster_motions
 from .rnea import embedded_rnea
 from .structure.choice import Choice, choose, is_explicit, sample_configurations
 from .structure.graph import NO_BODY, Group, find_groups
+from .structure.planes import planar_senses
 from .structure.spins import Spin, find_spins, gear_of, lumped
 
 _CLOSED = 1e-12  # the largest error of rows after `spanning`
@@ -39,6 +40,7 @@ class ClusterParts(NamedTuple):
     choice: Choice
     spins: list[Spin]  # bodies that are spins of others
     gear: float | None  # N J, if it is one link with one motor (see `structure.spins.gear_of`)
+    senses: dict[int, tuple[int, int]] | None  # if it is a planar loop (see `structure.planes`)
 
 
 class Cluster(NamedTuple):
@@ -379,7 +381,9 @@ def embed(
         own = None if named is None or not joints & set(named) else named
         choice = choose(model, cs, group, jacobians, own, actuated)
         spins = find_spins(model, cs, group, choice)
-        structure.append(ClusterParts(group, choice, spins, gear_of(model, group, choice, spins)))
+        gear = gear_of(model, group, choice, spins)
+        senses = planar_senses(model, cs, group, choice)
+        structure.append(ClusterParts(group, choice, spins, gear, senses))
     return Embedding(model, cs, structure, reference)
 
 

@@ -7,7 +7,7 @@ from ..constrained.rows.measures import measure_between, measure_coupling, measu
 from ..constrained.rows.pieces import COUPLING, IMPLICIT
 from ..constrained.rows.wrenches import ROW
 from ..dynamics.aba import LINK
-from .steps.closing import CLOSING, close_clusters, place_members, put_G, put_g, put_K
+from .steps.closing import CLOSING, close_alone, place_members, put_G, put_g, put_K
 from .structure.packed import EmbeddedArrays
 
 
@@ -22,8 +22,7 @@ def cluster_motions(model, q, v, G, g, work):
     """G(q) and g(q, y') of the joints of clusters, zero for all others."""
     nv = len(model.independent)
     for c in range(len(model.clusters)):
-        place_members(model, model.clusters[c], q, work)
-    close_clusters(model, q, v, work)
+        close_alone(model, model.clusters[c], q, v, work)
     for k in range(len(model.armature)):
         g[k] = 0.0
     for c in range(len(model.clusters)):

@@ -31,7 +31,7 @@ from ..spatial.vectors import (
     subtract,
     turn_about_z,
 )
-from .steps.closing import CLOSING, close_clusters, place_members
+from .steps.closing import CLOSING, close_alone
 from .steps.elimination import rotor_angle
 from .structure.packed import NO_CLUSTER, EmbeddedArrays
 
@@ -49,9 +49,7 @@ def embedded_rnea(model, q, v, a, external_forces, tau, work):
     """tau = G^T (M (G y'' + g) + b - sum of J^T f_ext)"""
     start_at_world(model, work.links)
     for c in range(len(model.clusters)):
-        if not model.clusters[c].is_constant:
-            place_members(model, model.clusters[c], q, work.closing)
-    close_clusters(model, q, v, work.closing)
+        close_alone(model, model.clusters[c], q, v, work.closing)
     for t in range(len(model.turns)):
         turn = model.turns[t]
         if turn.cluster == NO_CLUSTER:

@@ -19,8 +19,6 @@ freedom are then least squares. Of one or two rows the inverse is written out.
 
 from __future__ import annotations
 
-import math
-
 from ...compile import absolute, function, layout, select, slots, sqrt
 from ...constrained.rows.jacobian import row_entry
 from ...constrained.rows.measures import measure_between, measure_implicit
@@ -31,13 +29,11 @@ from ...dynamics.steps.joints import joint_angle, turns
 from ...dynamics.steps.links import MOVING, move_link, place_link, place_range, put_subspace
 from ...spatial.vectors import add, add_scaled, get3, put3, put9
 from ..structure.packed import NO_CLUSTER
+from .planar import put_planar_G, put_planar_g
+from .singular import NAN, SINGULAR
 
 # A spin: its axis in the world, and J (n . alpha + r'') less outer torques, if y'' = 0.
 SPIN = slots(n=3, torque=1)
-
-NAN = math.nan
-# A pivot below this part of its column's length is that of a singular state.
-SINGULAR = 1e-12
 
 # A column s of a cluster: how a link moves with one of the independent velocities.
 COLUMN = slots(angular=3, linear=3)
@@ -89,26 +85,35 @@ def place_members(model, cluster, q, work):
 
 
 @function
-def close_clusters(model, q, v, work):
-    """G, velocities and bias accelerations of the joints of all clusters."""
-    for c in range(len(model.clusters)):
-        cluster = model.clusters[c]
-        for t in range(cluster.first_y, cluster.first_y + cluster.ny):
-            work.v[model.ys[t]] = v[model.ys[t]]
-            work.g[model.ys[t]] = 0.0
-        if cluster.is_constant:
-            for t in range(cluster.G, cluster.G + cluster.nd * cluster.ny):
-                work.G[t] = model.coefficients[t]
-        else:
-            put_K(model, cluster, q, work)
-            put_G(cluster, work)
+def close_cluster(model, cluster, q, v, work):
+    """G, velocities and bias accelerations of the joints of a cluster whose links are placed."""
+    for t in range(cluster.first_y, cluster.first_y + cluster.ny):
+        work.v[model.ys[t]] = v[model.ys[t]]
+        work.g[model.ys[t]] = 0.0
+    if cluster.is_constant:
+        for t in range(cluster.G, cluster.G + cluster.nd * cluster.ny):
+            work.G[t] = model.coefficients[t]
         put_dependent_velocities(model, cluster, work)
-        if cluster.is_constant:
-            for k in range(cluster.first_dependent, cluster.first_dependent + cluster.nd):
-                work.g[k] = 0.0
-        else:
-            put_drift(model, cluster, q, work)
-            put_g(cluster, work)
+        for k in range(cluster.first_dependent, cluster.first_dependent + cluster.nd):
+            work.g[k] = 0.0
+    elif cluster.is_planar:
+        z, inverse = put_planar_G(model, cluster, work)
+        put_dependent_velocities(model, cluster, work)
+        put_planar_g(model, cluster, z, inverse, work)
+    else:
+        put_K(model, cluster, q, work)
+        put_G(cluster, work)
+        put_dependent_velocities(model, cluster, work)
+        put_drift(model, cluster, q, work)
+        put_g(cluster, work)
+
+
+@function
+def close_alone(model, cluster, q, v, work):
+    """The same for a cluster whose links are not placed: in the axes of its handle."""
+    if not cluster.is_constant:
+        place_members(model, cluster, q, work)
+    close_cluster(model, cluster, q, v, work)
 
 
 @function

@@ -29,6 +29,7 @@ CLUSTER = index_record(
     "first_dependent",  # the first of its dependent degrees of freedom
     "nd",  # how many these are
     "is_constant",  # whether G is
+    "is_planar",  # whether it is one loop of hinges about one axis, see `steps.planar`
     "G",  # where its G starts: nd rows of ny numbers
     "columns",  # where its columns start
     "factor",  # where the factor of its D starts
@@ -41,7 +42,9 @@ CLUSTER = index_record(
 )
 # A link of a cluster. `local` is the number of its first degree of freedom among those of the
 # cluster, the independent ones before the dependent ones. Bit k of `moved` tells that y_k moves it.
-MEMBER = index_record("link", "carrier", "local", "moved", "is_leaf")
+# In a planar loop, `side` is 1 or -1, and `sense` tells whether it turns about the loop's axis or
+# its opposite.
+MEMBER = index_record("link", "carrier", "local", "moved", "is_leaf", "side", "sense")
 WORLD_CARRIES = -1  # the `carrier` of a member that hangs from the handle
 # A row of a cluster's constraints that is needed, and its entries in K.
 NEEDED = index_record("row", "piece", "first_entry", "entry_count")
@@ -238,6 +241,7 @@ class _Packing:
             record["first_y"], record["ny"], record["nd"] = len(lists["ys"]), ny, nd
             record["first_dependent"] = self.inner[choice.dependent[0]] if nd else 0
             record["is_constant"] = choice.G is not None
+            record["is_planar"] = part.senses is not None
             for name, size in (("G", nd * ny), ("columns", len(own) * ny), ("factor", ny * ny)):
                 record[name] = self._sizes[name]
                 self._sizes[name] += size
@@ -246,7 +250,7 @@ class _Packing:
             record["first_spin"], record["spin_count"] = len(lists["spins"]), len(part.spins)
             lists["spins"] += [self._spin(s, own, local[s.dof] - ny) for s in part.spins]
             lists["ys"] += [self.inner[k] for k in choice.independent]
-            lists["members"] += self._members(own, local, choice, len(lists["members"]))
+            lists["members"] += self._members(own, local, part, len(lists["members"]))
             self._fill_rows(record, choice, local, lists)
         return (
             _records(self.turns, TURN),
@@ -269,8 +273,9 @@ class _Packing:
         member = own.index(link) if link in own else -1
         return link, member, dependent, rotor, q, tuple(E @ spin.axis), spin.inertia, spin.offset
 
-    def _members(self, own: list[int], local, choice, first: int) -> list[tuple]:
+    def _members(self, own: list[int], local, part, first: int) -> list[tuple]:
         """The members of a cluster; y_k moves a link if it moves a joint on the way to it."""
+        choice, senses = part.choice, part.senses or {}
         ny, moved, result = len(choice.independent), {}, []
         for i in own:
             link = self.links[i]
@@ -287,7 +292,8 @@ class _Packing:
             is_inside = parent in moved
             moved[i] = bits | (moved[parent] if is_inside else 0)
             carrier = first + own.index(parent) if is_inside else WORLD_CARRIES
-            result.append((i, carrier, start, moved[i], i not in self.given))
+            side, sense = senses.get(int(link["body"]), (0, 0))
+            result.append((i, carrier, start, moved[i], i not in self.given, side, sense))
         return result
 
     def _fill_rows(self, record, choice, local, lists) -> None:
@@ -321,7 +327,7 @@ class _Packing:
             "G_size": self._sizes["G"],
             "n_columns": self._sizes["columns"],
             "factor_size": self._sizes["factor"],
-            "K_size": max((rows * width for rows, width in shapes), default=0),
+            "K_size": max((max(rows, 3) * width for rows, width in shapes), default=0),
             "n_links": len(self.links),
             "n_spins": sum(len(p.spins) for p in self.structure),
         }
