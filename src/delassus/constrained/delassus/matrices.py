@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...compile import FLOAT32, FLOAT64
 from ...errors import ModelError
 from ...model.model import Model
 from ..factor.ltl import ltl_delassus, ltl_inverse
@@ -84,12 +85,16 @@ def delassus_inverse(
 
 def damping_of(cs: Constraints, damping, q) -> np.ndarray:
     """The damping of each row, for one state or a batch as q is."""
-    real = np.dtype(np.float32 if is_single((q,)) else np.float64)
-    key = "damping", damping, real
+    is_usual = type(q) is np.ndarray and q.dtype is FLOAT64
+    real = FLOAT64 if is_usual or not is_single((q,)) else FLOAT32
     if damping is None or type(damping) is float:
-        if key not in cs.requests:
-            cs.remember(key, damping_rows(cs, damping, None, real))
-        one = cs.requests[key]
+        key = damping, real
+        one = cs.requests.get(key)
+        if one is None:
+            one = damping_rows(cs, damping, None, real)
+            cs.remember(key, one)
+        if is_usual and q.ndim == 1:
+            return one
     else:
         one = damping_rows(cs, damping, state_count(q), real)
     return fitting(one, 1, real, q)
