@@ -26,7 +26,7 @@ from .rnea import embedded_rnea
 from .structure.choice import Choice, choose, is_explicit, sample_configurations
 from .structure.graph import NO_BODY, Group, find_groups
 from .structure.planes import planar_senses
-from .structure.spins import Spin, find_spins, gear_of, lumped
+from .structure.spins import Spin, find_spins, gear_of, links_first, lumped
 
 _CLOSED = 1e-12  # the largest error of rows after `spanning`
 _STRIDE = 0.2  # in which independent coordinates move to their place, so that a branch is kept
@@ -41,6 +41,8 @@ class ClusterParts(NamedTuple):
     spins: list[Spin]  # bodies that are spins of others
     gear: float | None  # N J, if it is one link with one motor (see `structure.spins.gear_of`)
     senses: dict[int, tuple[int, int]] | None  # if it is a planar loop (see `structure.planes`)
+    swept: Choice  # as sweeps have it: links before motors
+    is_driven: bool  # whether `swept` differs from `choice`
 
 
 class Cluster(NamedTuple):
@@ -380,10 +382,13 @@ def embed(
         joints = {model.joints[body].name for body in group.bodies}
         own = None if named is None or not joints & set(named) else named
         choice = choose(model, cs, group, jacobians, own, actuated)
-        spins = find_spins(model, cs, group, choice)
+        turned = links_first(model, cs, group, choice)
+        swept = choice if turned is None else turned
+        spins = find_spins(model, cs, group, swept)
         gear = gear_of(model, group, choice, spins)
         senses = planar_senses(model, cs, group, choice)
-        structure.append(ClusterParts(group, choice, spins, gear, senses))
+        is_driven = turned is not None
+        structure.append(ClusterParts(group, choice, spins, gear, senses, swept, is_driven))
     return Embedding(model, cs, structure, reference)
 
 

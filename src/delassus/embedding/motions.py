@@ -8,6 +8,7 @@ from ..constrained.rows.pieces import COUPLING, IMPLICIT
 from ..constrained.rows.wrenches import ROW
 from ..dynamics.aba import LINK
 from .steps.closing import CLOSING, close_alone, place_members, put_G, put_g, put_K
+from .steps.driven import put_P
 from .structure.packed import EmbeddedArrays
 
 
@@ -27,12 +28,29 @@ def cluster_motions(model, q, v, G, g, work):
         g[k] = 0.0
     for c in range(len(model.clusters)):
         cluster = model.clusters[c]
-        for d in range(cluster.nd):
-            own = cluster.first_dependent + d
-            g[model.outer[own]] = work.g[own]
-            for k in range(cluster.ny):
-                at = model.outer[own] * nv + model.ys[cluster.first_y + k]
-                G[at] = work.G[cluster.G + d * cluster.ny + k]
+        if cluster.is_driven:
+            put_links_by_motors(model, cluster, nv, G, g, work)
+        else:
+            for d in range(cluster.nd):
+                own = model.ds[cluster.first_d + d]
+                g[model.outer[own]] = work.g[own]
+                for k in range(cluster.ny):
+                    at = model.outer[own] * nv + model.ys[cluster.first_y + k]
+                    G[at] = work.G[cluster.G + d * cluster.ny + k]
+
+
+@function
+def put_links_by_motors(model, cluster, nv, G, g, work):
+    """P, and what links accelerate by if motors do not, of a cluster that motors drive."""
+    n = cluster.ny
+    for k in range(n):
+        link = model.outer[model.ys[cluster.first_y + k]]
+        x = 0.0 * work.P[cluster.P]
+        for d in range(n):
+            own, c = model.ds[cluster.first_d + d], work.P[cluster.P + k * n + d]
+            G[link * nv + own] = c
+            x = x - c * work.g[own]
+        g[link] = x
 
 
 @kernel(
@@ -54,19 +72,35 @@ def closing_steps(model, q, step, error, work):
             put_K(model, cluster, q, work)
             put_G(cluster, work)
             worst = maximum(worst, put_errors(model, cluster, q, work))
-            put_g(cluster, work)
-            for d in range(cluster.nd):
-                own = cluster.first_dependent + d
-                step[model.outer[own]] = work.g[own]
+            put_g(model, cluster, work)
+            put_step(model, cluster, step, work)
     error[0] = worst
+
+
+@function
+def put_step(model, cluster, step, work):
+    """Newton's step of dependent joints, or of links, less P times what motors would have to do."""
+    n = cluster.ny
+    if cluster.is_driven:
+        put_P(cluster, work)
+        for k in range(n):
+            x = 0.0 * work.P[cluster.P]
+            for d in range(n):
+                c = work.P[cluster.P + k * n + d]
+                x = x - c * work.g[model.ds[cluster.first_d + d]]
+            step[model.outer[model.ys[cluster.first_y + k]]] = x
+    else:
+        for d in range(cluster.nd):
+            own = model.ds[cluster.first_d + d]
+            step[model.outer[own]] = work.g[own]
 
 
 @function
 def put_errors(model, cluster, q, work):
     """The errors of a cluster's rows, in the last column of K; returns the largest."""
     width = cluster.nd + cluster.ny + 1
-    for k in range(cluster.first_dependent, cluster.first_dependent + cluster.nd):
-        work.v[k] = 0.0
+    for d in range(cluster.nd):
+        work.v[model.ds[cluster.first_d + d]] = 0.0
     for t in range(cluster.first_y, cluster.first_y + cluster.ny):
         work.v[model.ys[t]] = 0.0
     for t in range(cluster.first_piece, cluster.first_piece + cluster.piece_count):

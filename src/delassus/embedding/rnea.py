@@ -137,13 +137,22 @@ def collect_motor(model, i, v, a, tau, external_forces, work):
 @function
 def put_accelerations(model, cluster, a, work):
     """a = G y'' + g of the joints of a cluster."""
-    for t in range(cluster.first_y, cluster.first_y + cluster.ny):
-        work.a[model.ys[t]] = a[model.ys[t]]
+    n, closing = cluster.ny, work.closing
+    for k in range(n):
+        y = model.ys[cluster.first_y + k]
+        if cluster.is_driven:
+            x = 0.0 * a[0]
+            for d in range(n):
+                own = model.ds[cluster.first_d + d]
+                x = x + closing.P[cluster.P + k * n + d] * (a[own] - closing.g[own])
+            work.a[y] = x
+        else:
+            work.a[y] = a[y]
     for d in range(cluster.nd):
-        own, at = cluster.first_dependent + d, cluster.G + d * cluster.ny
-        x = work.closing.g[own]
-        for k in range(cluster.ny):
-            x = x + work.closing.G[at + k] * a[model.ys[cluster.first_y + k]]
+        own, at = model.ds[cluster.first_d + d], cluster.G + d * n
+        x = closing.g[own]
+        for k in range(n):
+            x = x + closing.G[at + k] * work.a[model.ys[cluster.first_y + k]]
         work.a[own] = x
 
 
@@ -154,7 +163,7 @@ def put_spins(model, cluster, q, external_forces, work):
     for t in range(cluster.first_spin, cluster.first_spin + cluster.spin_count):
         spin = model.spins[t]
         own, at, n, J = (
-            cluster.first_dependent + spin.dependent,
+            model.ds[cluster.first_d + spin.dependent],
             spin.link * LINK.size,
             get3(spin.axis, 0),
             spin.inertia,
@@ -179,10 +188,21 @@ def collect_cluster(model, cluster, tau, work):
     for t in range(cluster.member_count - 1, -1, -1):
         i = model.members[cluster.first_member + t].link
         collect_force(model, i, work.a, work.tau, work.links)
-    for k in range(cluster.ny):
+    n = cluster.ny
+    for k in range(n):
         y = model.ys[cluster.first_y + k]
         x = work.tau[y]
         for d in range(cluster.nd):
-            c = work.closing.G[cluster.G + d * cluster.ny + k]
-            x = x + c * work.tau[cluster.first_dependent + d]
-        tau[y] = x
+            c = work.closing.G[cluster.G + d * n + k]
+            x = x + c * work.tau[model.ds[cluster.first_d + d]]
+        if cluster.is_driven:
+            work.tau[y] = x
+        else:
+            tau[y] = x
+    if cluster.is_driven:
+        for d in range(n):
+            x = 0.0 * work.tau[model.ys[cluster.first_y]]
+            for k in range(n):
+                c = work.closing.P[cluster.P + k * n + d]
+                x = x + c * work.tau[model.ys[cluster.first_y + k]]
+            tau[model.ds[cluster.first_d + d]] = x

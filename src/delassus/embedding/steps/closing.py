@@ -29,6 +29,7 @@ from ...dynamics.steps.joints import joint_angle, turns
 from ...dynamics.steps.links import MOVING, move_link, place_link, place_range, put_subspace
 from ...spatial.vectors import add, add_scaled, get3, put3, put9
 from ..structure.packed import NO_CLUSTER
+from .driven import put_link_velocities, put_P
 from .planar import put_planar_G, put_planar_g
 from .singular import NAN, SINGULAR
 
@@ -49,6 +50,7 @@ CLOSING = layout(
     v="spanning_nv",
     g="spanning_nv",
     spins=("n_spins", SPIN),
+    P="P_size",
 )
 
 
@@ -88,14 +90,15 @@ def place_members(model, cluster, q, work):
 def close_cluster(model, cluster, q, v, work):
     """G, velocities and bias accelerations of the joints of a cluster whose links are placed."""
     for t in range(cluster.first_y, cluster.first_y + cluster.ny):
-        work.v[model.ys[t]] = v[model.ys[t]]
+        if not cluster.is_driven:
+            work.v[model.ys[t]] = v[model.ys[t]]
         work.g[model.ys[t]] = 0.0
     if cluster.is_constant:
         for t in range(cluster.G, cluster.G + cluster.nd * cluster.ny):
             work.G[t] = model.coefficients[t]
         put_dependent_velocities(model, cluster, work)
-        for k in range(cluster.first_dependent, cluster.first_dependent + cluster.nd):
-            work.g[k] = 0.0
+        for d in range(cluster.nd):
+            work.g[model.ds[cluster.first_d + d]] = 0.0
     elif cluster.is_planar:
         z, inverse = put_planar_G(model, cluster, work)
         put_dependent_velocities(model, cluster, work)
@@ -103,9 +106,12 @@ def close_cluster(model, cluster, q, v, work):
     else:
         put_K(model, cluster, q, work)
         put_G(cluster, work)
+        if cluster.is_driven:
+            put_P(cluster, work)
+            put_link_velocities(model, cluster, v, work)
         put_dependent_velocities(model, cluster, work)
         put_drift(model, cluster, q, work)
-        put_g(cluster, work)
+        put_g(model, cluster, work)
 
 
 @function
@@ -143,7 +149,7 @@ def put_dependent_velocities(model, cluster, work):
         x = work.G[at] * work.v[model.ys[cluster.first_y]]
         for k in range(1, cluster.ny):
             x = x + work.G[at + k] * work.v[model.ys[cluster.first_y + k]]
-        work.v[cluster.first_dependent + d] = x
+        work.v[model.ds[cluster.first_d + d]] = x
 
 
 @function
@@ -183,14 +189,14 @@ def put_G(cluster, work):
 
 
 @function
-def put_g(cluster, work):
+def put_g(model, cluster, work):
     """g = -Kd^-1 (dK/dt v), with the reflections that made Kd triangular."""
     n, width = cluster.nd, cluster.nd + cluster.ny + 1
     for j in range(n):
         reflect_drift(work.K, cluster.row_count, width, j)
     back_substitute(work.K, n, width, width - 1)
     for d in range(n):
-        work.g[cluster.first_dependent + d] = -work.K[d * width + width - 1]
+        work.g[model.ds[cluster.first_d + d]] = -work.K[d * width + width - 1]
 
 
 @function

@@ -45,6 +45,7 @@ from ...spatial.vectors import (
     subtract,
 )
 from .closing import COLUMN, SPIN
+from .driven import force_on
 from .gears import push_rotor
 
 
@@ -82,8 +83,8 @@ def put_spins(model, cluster, q, external_forces, work):
         n = get3(spin.axis, 0)
         if spin.link > 0:
             n = rotate(get9(work.links, at + LINK.R), n)
-        rate = work.v[cluster.first_dependent + spin.dependent]
-        change = work.g[cluster.first_dependent + spin.dependent]
+        own = model.ds[cluster.first_d + spin.dependent]
+        rate, change = work.v[own], work.g[own]
         torque = J * change
         if spin.link > 0:
             omega, alpha = get3(work.links, at + MOTION.omega), get3(work.links, at + MOTION.alpha)
@@ -202,7 +203,7 @@ def add_armature(model, cluster, work):
         if x != 0.0:
             work.factor[D + k * ny + k] = work.factor[D + k * ny + k] + x
     for d in range(cluster.nd):
-        x, at = model.armature[cluster.first_dependent + d], cluster.G + d * ny
+        x, at = model.armature[model.ds[cluster.first_d + d]], cluster.G + d * ny
         if x != 0.0:
             for k in range(ny):
                 y = x * work.G[at + k]
@@ -275,8 +276,8 @@ def pass_cluster_forces(model, cluster, tau, work):
         at = model.members[cluster.first_member + m].link * FORCE.size
         n, f = add(n, get3(forces, at + FORCE.n)), add(f, get3(forces, at + FORCE.f))
     for k in range(ny):
-        y = model.ys[cluster.first_y + k]
-        z, dof = tau[y], y * DOF.size
+        dof = model.ys[cluster.first_y + k] * DOF.size
+        z = force_on(model, cluster, k, tau, work)
         for m in range(cluster.member_count):
             member = model.members[cluster.first_member + m]
             if is_moved(member, k):
@@ -307,22 +308,40 @@ def accelerate_cluster(model, cluster, a, work):
     at = cluster.handle * LINK.size
     alpha, linear = get3(links, at + MOTION.alpha), get3(links, at + MOTION.a)
     for k in range(ny - 1, -1, -1):
-        y = model.ys[cluster.first_y + k]
-        dof = y * DOF.size
+        dof = model.ys[cluster.first_y + k] * DOF.size
         x = work.dofs[dof + DOF.u] - dot(get3(work.dofs, dof + DOF.G_angular), alpha)
         x = x - dot(get3(work.dofs, dof + DOF.G_linear), linear)
         for t in range(k + 1, ny):
-            x = x - L[D + t * ny + k] * a[model.ys[cluster.first_y + t]]
-        a[y] = x * L[D + k * ny + k]
+            other = model.ys[cluster.first_y + t] * DOF.size
+            x = x - L[D + t * ny + k] * work.dofs[other + DOF.u]
+        work.dofs[dof + DOF.u] = x * L[D + k * ny + k]
+    put_accelerations(model, cluster, a, work)
     for m in range(cluster.member_count):
         member = model.members[cluster.first_member + m]
         if not member.is_leaf:
             own_alpha, own = alpha, linear
             for k in range(ny):
                 if is_moved(member, k):
-                    x = a[model.ys[cluster.first_y + k]]
+                    x = work.dofs[model.ys[cluster.first_y + k] * DOF.size + DOF.u]
                     s_angular, s_linear = column(cluster, m, k, work)
                     own_alpha = add_scaled(own_alpha, x, s_angular)
                     own = add_scaled(own, x, s_linear)
             put3(links, member.link * LINK.size + MOTION.alpha, own_alpha)
             put3(links, member.link * LINK.size + MOTION.a, own)
+
+
+@function
+def put_accelerations(model, cluster, a, work):
+    """The accelerations that are asked for: of the y'' in the place of z, or of motors."""
+    if cluster.is_driven:
+        for d in range(cluster.nd):
+            own = model.ds[cluster.first_d + d]
+            x = work.g[own]
+            for k in range(cluster.ny):
+                y = work.dofs[model.ys[cluster.first_y + k] * DOF.size + DOF.u]
+                x = x + work.G[cluster.G + d * cluster.ny + k] * y
+            a[own] = x
+    else:
+        for k in range(cluster.ny):
+            y = model.ys[cluster.first_y + k]
+            a[y] = work.dofs[y * DOF.size + DOF.u]

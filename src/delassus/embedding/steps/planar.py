@@ -69,8 +69,8 @@ def put_planar_g(model, cluster, z, inverse, work):
     other = chain_bias(model, cluster, -1, c_other, work)
     d = subtract(other, one)
     d = add_scaled(d, -dot(z, d), z)
-    work.g[cluster.first_dependent] = -inverse * dot(d, get3(K, 3 * n + 3))
-    work.g[cluster.first_dependent + 1] = inverse * dot(d, get3(K, 3 * n))
+    work.g[model.ds[cluster.first_d]] = -inverse * dot(d, get3(K, 3 * n + 3))
+    work.g[model.ds[cluster.first_d + 1]] = inverse * dot(d, get3(K, 3 * n))
 
 
 @function

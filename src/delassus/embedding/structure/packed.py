@@ -26,8 +26,10 @@ CLUSTER = index_record(
     "member_count",
     "first_y",  # of its numbers in `ys`
     "ny",  # number of its independent degrees of freedom
-    "first_dependent",  # the first of its dependent degrees of freedom
-    "nd",  # how many these are
+    "first_d",  # of its numbers in `ds`
+    "nd",  # number of its dependent degrees of freedom
+    "is_driven",  # whether y has the motors' coordinates, not the links', see `steps.driven`
+    "P",  # where its P starts
     "is_constant",  # whether G is
     "is_planar",  # whether it is one loop of hinges about one axis, see `steps.planar`
     "G",  # where its G starts: nd rows of ny numbers
@@ -77,7 +79,7 @@ def gear_type(real: np.dtype) -> np.dtype:
 
 
 _OWN = (
-    "steps", "turns", "clusters", "members", "ys", "needed", "entries", "cluster_pieces",
+    "steps", "turns", "clusters", "members", "ys", "ds", "needed", "entries", "cluster_pieces",
     "coefficients", "spins", "gears", "independent", "outer",
 )  # fmt: skip
 
@@ -85,7 +87,8 @@ _OWN = (
 class EmbeddedArrays(namedtuple("EmbeddedArrays", (*ROW_FIELDS, *_OWN))):
     """The arrays of a model with clusters.
 
-    `ys` are numbers of independent degrees of freedom by cluster, `coefficients` the constant G,
+    `ys` are numbers of independent degrees of freedom by cluster, `ds` of dependent ones;
+    `coefficients` the constant G,
     and `gears` the motors of links. `independent` are the numbers in the model of what y has, and
     `outer` those of all degrees of freedom.
     """
@@ -96,7 +99,7 @@ class EmbeddedArrays(namedtuple("EmbeddedArrays", (*ROW_FIELDS, *_OWN))):
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        own = (step_type(real), TURN, CLUSTER, MEMBER, INDEX, NEEDED, ENTRY, INDEX, real)
+        own = (step_type(real), TURN, CLUSTER, MEMBER, INDEX, INDEX, NEEDED, ENTRY, INDEX, real)
         return (*row_types(real), *own, spin_type(real), gear_type(real), INDEX, INDEX)
 
     @classmethod
@@ -231,18 +234,21 @@ class _Packing:
 
     def _cluster_arrays(self) -> tuple:
         clusters = np.zeros(len(self.structure), CLUSTER)
-        lists = {"members": [], "ys": [], "needed": [], "entries": [], "pieces": [], "spins": []}
-        coefficients, self._sizes = [], dict.fromkeys(("G", "columns", "factor"), 0)
+        names = ("members", "ys", "ds", "needed", "entries", "pieces", "spins")
+        lists = {name: [] for name in names}
+        coefficients, self._sizes = [], dict.fromkeys(("G", "columns", "factor", "P"), 0)
         for c, part in enumerate(self.structure):
-            record, choice, own = clusters[c], part.choice, self.own_links[c]
+            record, choice, own = clusters[c], part.swept, self.own_links[c]
             ny, nd = len(choice.independent), len(choice.dependent)
             record["handle"], record["gives_first"] = self._handle(part), self.gives_first[c]
             record["first_member"], record["member_count"] = len(lists["members"]), len(own)
             record["first_y"], record["ny"], record["nd"] = len(lists["ys"]), ny, nd
-            record["first_dependent"] = self.inner[choice.dependent[0]] if nd else 0
+            record["first_d"], record["is_driven"] = len(lists["ds"]), part.is_driven
             record["is_constant"] = choice.G is not None
             record["is_planar"] = part.senses is not None
-            for name, size in (("G", nd * ny), ("columns", len(own) * ny), ("factor", ny * ny)):
+            sizes = {"G": nd * ny, "columns": len(own) * ny, "factor": ny * ny}
+            sizes["P"] = ny * ny if part.is_driven else 0
+            for name, size in sizes.items():
                 record[name] = self._sizes[name]
                 self._sizes[name] += size
             coefficients += [0.0] * (nd * ny) if choice.G is None else [*choice.G.ravel()]
@@ -250,6 +256,7 @@ class _Packing:
             record["first_spin"], record["spin_count"] = len(lists["spins"]), len(part.spins)
             lists["spins"] += [self._spin(s, own, local[s.dof] - ny) for s in part.spins]
             lists["ys"] += [self.inner[k] for k in choice.independent]
+            lists["ds"] += [self.inner[k] for k in choice.dependent]
             lists["members"] += self._members(own, local, part, len(lists["members"]))
             self._fill_rows(record, choice, local, lists)
         return (
@@ -257,6 +264,7 @@ class _Packing:
             clusters,
             _records(lists["members"], MEMBER),
             np.array(lists["ys"], INDEX),
+            np.array(lists["ds"], INDEX),
             _records(lists["needed"], NEEDED),
             _records(lists["entries"], ENTRY),
             np.array(lists["pieces"], INDEX),
@@ -275,7 +283,7 @@ class _Packing:
 
     def _members(self, own: list[int], local, part, first: int) -> list[tuple]:
         """The members of a cluster; y_k moves a link if it moves a joint on the way to it."""
-        choice, senses = part.choice, part.senses or {}
+        choice, senses = part.swept, part.senses or {}
         ny, moved, result = len(choice.independent), {}, []
         for i in own:
             link = self.links[i]
@@ -320,13 +328,14 @@ class _Packing:
         """Extents of work memory."""
         self._cluster_arrays()
         shapes = [
-            (len(p.choice.rows), len(p.choice.independent) + len(p.choice.dependent) + 1)
+            (len(p.swept.rows), len(p.swept.independent) + len(p.swept.dependent) + 1)
             for p in self.structure
         ]
         return {
             "G_size": self._sizes["G"],
             "n_columns": self._sizes["columns"],
             "factor_size": self._sizes["factor"],
+            "P_size": self._sizes["P"],
             "K_size": max((max(rows, 3) * width for rows, width in shapes), default=0),
             "n_links": len(self.links),
             "n_spins": sum(len(p.spins) for p in self.structure),

@@ -35,6 +35,19 @@ class Spin(NamedTuple):
     offset: float  # its angle where all independent coordinates are zero, if G is constant
 
 
+def links_first(model: Model, cs: Constraints, group: Group, choice: Choice) -> Choice | None:
+    """The choice with links in the place of motors, for one or two motors that drive as many links.
+
+    None where the independent joints are something else.
+    """
+    turned = choice._replace(independent=choice.dependent, dependent=choice.independent)
+    is_square = len(choice.independent) == len(choice.dependent) <= 2
+    if choice.G is not None or not is_square or len(choice.rows) != len(choice.dependent):
+        return None
+    spins = find_spins(model, cs, group, turned)
+    return turned if {s.dof for s in spins} == set(choice.independent) else None
+
+
 def find_spins(model: Model, cs: Constraints, group: Group, choice: Choice) -> list[Spin]:
     """The bodies of a cluster that are spins."""
     parents = {body.parent for body in model.bodies}
