@@ -25,6 +25,7 @@ MECHANISMS = {
     "motors": lambda: geared(1),
     "oblique motors": lambda: geared(2, is_parallel=False),
     "uneven rotors": lambda: geared(3, is_round=False),
+    "uneven oblique rotors": lambda: geared(4, is_parallel=False, is_round=False),
     "belt": belt,
     "differential": differential,
     "crank-rocker": dl.robots.crank_rocker,

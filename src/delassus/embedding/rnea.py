@@ -32,7 +32,7 @@ from ..spatial.vectors import (
     turn_about_z,
 )
 from .steps.closing import CLOSING, close_alone
-from .steps.elimination import rotor_angle
+from .steps.elimination import rotor_angle, turned, uneven_forces
 from .structure.packed import NO_CLUSTER, EmbeddedArrays
 
 WORK = layout(closing=CLOSING, links=("n_links", LINK), a="spanning_nv", tau="spanning_nv")
@@ -174,6 +174,12 @@ def put_spins(model, cluster, q, external_forces, work):
             torque = torque + J * dot(n, get3(links, at + LINK.alpha))
             moment = scale(J * rate, cross(get3(links, at + LINK.omega), n))
             moment = add(moment, scale(J * change, n))
+            if spin.is_uneven:
+                omega, alpha = get3(links, at + LINK.omega), get3(links, at + LINK.alpha)
+                one = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+                e = turned(model, cluster, spin, q, n, one)
+                more, less = uneven_forces(e, cross(n, e), rate, omega, alpha)
+                moment, torque = add(moment, more), torque - less
             put3(links, at + LINK.n, add(get3(links, at + LINK.n), moment))
         if present(external_forces):
             angle = rotor_angle(model, cluster, spin, q)

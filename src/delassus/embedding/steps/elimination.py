@@ -15,7 +15,7 @@ With D = L L^T, W = U L^-T and z = L^-1 u are kept in place of U and u: then the
 
 from __future__ import annotations
 
-from ...compile import function, present, sqrt
+from ...compile import function, present, sincos, sqrt
 from ...dynamics.aba import DOF, FORCE, LINK, MOTION, add_joint_motion
 from ...dynamics.steps.articulated import (
     INERTIA,
@@ -90,6 +90,12 @@ def put_spins(model, cluster, q, external_forces, work):
             omega, alpha = get3(work.links, at + MOTION.omega), get3(work.links, at + MOTION.alpha)
             torque = torque + J * dot(n, alpha)
             moment = add_scaled(scale(J * rate, cross(omega, n)), J * change, n)
+            if spin.is_uneven:
+                e = turned(model, cluster, spin, q, n, get9(work.links, at + LINK.R))
+                more, less = uneven_forces(e, cross(n, e), rate, omega, alpha)
+                moment, torque = add(moment, more), torque - less
+                own = get6(work.links, at + LINK.own_inertia)
+                put6(work.links, at + LINK.own_inertia, outer_update(own, e, scale(-1.0, e)))
             force = spin.link * FORCE.size + FORCE.n
             put3(work.forces, force, add(get3(work.forces, force), moment))
         put3(work.spins, t * SPIN.size + SPIN.n, n)
@@ -98,6 +104,25 @@ def put_spins(model, cluster, q, external_forces, work):
             angle = rotor_angle(model, cluster, spin, q)
             outer = push_rotor(model, spin.rotor, spin.link, angle, external_forces, work)
             work.spins[t * SPIN.size + SPIN.torque] = torque - outer
+
+
+@function
+def turned(model, cluster, spin, q, n, R):
+    """e of an uneven rotor, in the axes to which R turns those of the link that carries it."""
+    s, c = sincos(rotor_angle(model, cluster, spin, q))
+    e = rotate(R, get3(spin.uneven, 0))
+    return add_scaled(scale(c, e), s, cross(n, e))
+
+
+@function
+def uneven_forces(e, across, rate, omega, alpha):
+    """The moment that e e^T takes of the link, and what it gives about the rotor's axis.
+
+    With a = e . omega and b = (n x e) . omega: e (e . alpha + r' b) + e' a, and a b.
+    """
+    a, b = dot(e, omega), dot(across, omega)
+    change = add_scaled(cross(omega, e), rate, across)
+    return add_scaled(scale(dot(e, alpha) + rate * b, e), a, change), a * b
 
 
 @function

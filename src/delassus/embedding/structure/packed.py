@@ -65,6 +65,8 @@ def spin_type(real: np.dtype) -> np.dtype:
             ("q", INDEX),  # its angle in q, or -1
             ("axis", real, (3,)),  # in the axes of the link
             ("inertia", real),
+            ("is_uneven", INDEX),
+            ("uneven", real, (3,)),  # e at the angle zero, see `spins`
             ("offset", real),  # of its angle from G y
         ],
         align=True,
@@ -279,7 +281,9 @@ class _Packing:
         rotor = self.body_link[spin.body][-1]
         q = int(self.emb.q_places[self.links[rotor]["q"]])
         member = own.index(link) if link in own else -1
-        return link, member, dependent, rotor, q, tuple(E @ spin.axis), spin.inertia, spin.offset
+        axis, uneven = tuple(E @ spin.axis), tuple(E @ spin.uneven)
+        places = (link, member, dependent, rotor, q)
+        return *places, axis, spin.inertia, any(uneven), uneven, spin.offset
 
     def _members(self, own: list[int], local, part, first: int) -> list[tuple]:
         """The members of a cluster; y_k moves a link if it moves a joint on the way to it."""

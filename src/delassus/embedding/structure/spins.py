@@ -4,6 +4,9 @@ If the rotor's centre of mass is on its axis, and its moments across the axis ar
 the link that carries it does not depend on its angle: then it is part of that link, at build time.
 What is left is the spin (a gyrostat): with J about the axis n, and the rate r' = c y' relative to
 the link, the kinetic energy J (n . omega) r' + J r'^2 / 2, which is a term of rank one.
+
+If the moments across the axis differ, the lesser is part of the link. The rest is e e^T, with a
+vector e across the axis that turns with the rotor: the kinetic energy (e . omega)^2 / 2.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ class Spin(NamedTuple):
     carrier: int  # the body that carries it, or -1
     axis: np.ndarray  # in the axes of the carrier
     inertia: float  # about the axis
+    uneven: np.ndarray  # e at the angle zero, in the axes of the carrier; zero if it is round
     dof: int  # the rotor's degree of freedom in the model
     offset: float  # its angle where all independent coordinates are zero, if G is constant
 
@@ -59,24 +63,32 @@ def find_spins(model: Model, cs: Constraints, group: Group, choice: Choice) -> l
         is_rotor = isinstance(joint.type, Revolute) and joint.v.start in choice.dependent
         if is_rotor and index not in parents and index not in held:
             axis = np.asarray(joint.type.axis)
-            if _is_round(body.inertia, axis):
-                moment = float(axis @ body.inertia.matrix @ axis)
-                turned = body.placement.rotation @ axis
-                k = joint.v.start
-                found.append(Spin(index, body.parent, turned, moment, k, offsets[k]))
+            uneven = _unevenness(body.inertia, axis)
+            if uneven is not None:
+                moment, R, k = float(axis @ body.inertia.matrix @ axis), body.placement.rotation, (
+                    joint.v.start
+                )  # fmt: skip
+                spin = Spin(index, body.parent, R @ axis, moment, R @ uneven, k, offsets[k])
+                found.append(spin)
     return found
 
 
-def _is_round(inertia: Inertia, axis: np.ndarray) -> bool:
-    """Whether a body looks the same after any turn about an axis through its origin."""
+def _unevenness(inertia: Inertia, axis: np.ndarray) -> np.ndarray | None:
+    """e of a body that turns about a principal axis through its centre of mass; else None."""
     matrix, x = inertia.matrix, inertia.center
     across = np.eye(3) - np.outer(axis, axis)
-    mean = np.trace(across @ matrix) / 2.0
-    rest = matrix - (axis @ matrix @ axis) * np.outer(axis, axis) - mean * across
-    offset = inertia.mass * np.linalg.norm(across @ x) * np.linalg.norm(x)
-    return np.abs(rest).max() <= _EQUAL * np.abs(matrix).max() and offset <= _EQUAL * max(
-        np.abs(matrix).max(), inertia.mass * float(x @ x)
+    largest = np.abs(matrix).max()
+    off_axis = inertia.mass * np.linalg.norm(across @ x) * np.linalg.norm(x)
+    if off_axis > _EQUAL * max(largest, inertia.mass * float(x @ x)):
+        return None
+    if np.linalg.norm(across @ matrix @ axis) > _EQUAL * largest:
+        return None
+    moments, directions = np.linalg.eigh(
+        across @ matrix @ across + 2 * largest * np.outer(axis, axis)
     )
+    if moments[1] - moments[0] <= _EQUAL * largest:
+        return np.zeros(3)
+    return np.sqrt(moments[1] - moments[0]) * directions[:, 1]
 
 
 def gear_of(model: Model, group: Group, choice: Choice, spins: Sequence[Spin]) -> float | None:
@@ -86,6 +98,8 @@ def gear_of(model: Model, group: Group, choice: Choice, spins: Sequence[Spin]) -
     """
     links = [index for index in group.bodies if index not in {spin.body for spin in spins}]
     if len(links) != 1 or len(spins) != 1 or choice.G is None or spins[0].carrier != group.handle:
+        return None
+    if spins[0].uneven.any():
         return None
     body = model.bodies[links[0]]
     if not isinstance(body.joint.type, Revolute):
@@ -105,6 +119,8 @@ def lumped(model: Model, spins: list[Spin]) -> Model:
         if spin.carrier >= 0:
             carrier = bodies[spin.carrier]
             moved = rotor.inertia.moved(rotor.placement)
-            bodies[spin.carrier] = replace(carrier, inertia=carrier.inertia + moved)
+            even = moved.matrix - np.outer(spin.uneven, spin.uneven)
+            even = Inertia(moved.mass, moved.center, even)
+            bodies[spin.carrier] = replace(carrier, inertia=carrier.inertia + even)
     rest = (model.frames, model.constraints, model.shapes, model.gravity)
     return Model(model.name, bodies, *rest)
