@@ -30,11 +30,11 @@ PROJECTED = (
 
 def evaluate_on_tree(emb: Embedding, kernel: Kernel, inputs, threads, shared) -> list:
     """The outputs of a kernel for the spanning states of an embedding, projected by G."""
-    names = [a.name for a in kernel.signature.inputs]
-    given = dict(zip(names, inputs, strict=False))
+    names = [a.name for a in kernel.signature.inputs][: len(inputs)]
+    given = dict(zip(names, inputs, strict=True))
     q = emb.spanning(given["q"])
     G, g = emb.motions(q, given.get("v"), threads)
-    states = {"q": q}
+    states = {**given, "q": q}
     if "v" in given:
         states["v"] = _times(G, emb.independent_velocity(given["v"]))
     if "a" in given:

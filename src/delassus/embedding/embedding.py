@@ -21,6 +21,7 @@ from ..model.parts.names import names_of
 from ..spatial.constant import Immutable
 from .aba import embedded_aba
 from .composed import PROJECTED, evaluate_on_tree
+from .derivatives import DERIVATIVES, differentiate
 from .motions import closing_steps, cluster_motions
 from .rnea import embedded_rnea
 from .structure.choice import Choice, choose, is_explicit, sample_configurations
@@ -286,10 +287,11 @@ class Embedding(Immutable, Mechanism):
             return None
         if kernel in self.kernels:
             return self._serve_spanning(kernel, inputs, out, threads)
+        if kernel in DERIVATIVES:
+            return list(deliver(tuple(differentiate(self, kernel, inputs, threads)), out))
         if kernel in PROJECTED:
-            return list(
-                deliver(tuple(evaluate_on_tree(self, kernel, inputs, threads, shared)), out)
-            )
+            found = evaluate_on_tree(self, kernel, inputs, threads, shared)
+            return list(deliver(tuple(found), out))
         if kernel.signature.model is not embedded_aba.signature.model:
             raise DataTypeError(f"{kernel.label} takes a model, not an embedding")
         return None
@@ -371,9 +373,11 @@ def embed(
     check_model(model)
     if not isinstance(model, Model):
         raise DataTypeError(f"only a Model can be embedded, got {type(model).__name__}")
-    cs = constraints if isinstance(constraints, Constraints) else Constraints(model, constraints)
-    if cs.model is not model:
-        raise ModelError("these constraints are on another model")
+    if isinstance(constraints, Constraints):
+        if constraints.model is not model:
+            raise ModelError("these constraints are on another model")
+        constraints = constraints.declared  # what never opens needs no stabilisation
+    cs = Constraints(model, constraints)
     actuated = _joints(model, "actuators", actuators or ())
     named = None if independent is None else _joints(model, "independent joints", independent)
     reference, jacobians = _samples(model, cs)
