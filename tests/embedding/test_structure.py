@@ -139,6 +139,14 @@ def test_a_configuration_stays_on_the_branch_of_the_one_near():
     assert np.abs(np.sin((up[1:] - down[1:]) / 2)).max() > 0.1
 
 
+def test_spanning_starts_from_a_regular_configuration():
+    """Neutral four-bars lie flat, where they may fold either way."""
+    emb = dl.embed(dl.robots.four_bars(1, 2))
+    q = emb.spanning(emb.independent(emb.reference) + 0.01)
+    assert np.abs(emb.constraints.position_error(q)).max() < 1e-12
+    assert emb.conditioning(q) > 1e-3
+
+
 def test_singular_states_are_nan_and_leave_the_others_alone():
     emb = dl.embed(dl.robots.four_bars(1, 1))
     q, v, tau, _ = closed_states(emb, 3, 3)

@@ -30,6 +30,7 @@ from .structure.planes import planar_senses
 from .structure.spins import Spin, find_spins, gear_of, links_first, lumped
 
 _CLOSED = 1e-12  # the largest error of rows after `spanning`
+_REGULAR = 1e-6  # of singular values, in the configuration that `spanning` starts from
 _STRIDE = 0.2  # in which independent coordinates move to their place, so that a branch is kept
 _MOST_STEPS = 30  # of Newton's method for each stride
 
@@ -402,8 +403,11 @@ def _joints(model: Model, what: str, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _samples(model: Model, cs: Constraints) -> tuple[np.ndarray, np.ndarray]:
-    """A closed configuration, and the Jacobians at several."""
+    """A closed configuration that is not singular, and the Jacobians at several."""
     if all(is_explicit(c) for c in cs.declared):
         return model.neutral(), cs.jacobian(model.neutral())[None]
     q = sample_configurations(model, cs)
-    return q[0], cs.jacobian(q)
+    jacobians = cs.jacobian(q)
+    singular = np.linalg.svd(jacobians, compute_uv=False)
+    ranks = np.sum(singular > _REGULAR * singular[:, :1], axis=1)
+    return q[int(np.argmax(ranks))], jacobians  # the first, near the neutral one, if it is regular
