@@ -62,7 +62,15 @@ from ..rows.request import (
     scaled_length,
     target_of,
 )
-from .proximal import ATTEMPTS, contrary_margin, goal_of, is_uneven, level_weights, proximal
+from .proximal import (
+    ATTEMPTS,
+    contrary_margin,
+    goal_of,
+    is_open,
+    is_uneven,
+    level_weights,
+    proximal,
+)
 
 # How often the iteration may start again from accelerations that rounding has spoilt.
 TURNS = 8
@@ -106,9 +114,7 @@ def prox_ltl(
             goal, stays = goal_of(options, start), none
             info[INFO.iterations] = none
             for turn in range(TURNS):
-                bound = select(info[INFO.iterations] < limits[0], goal, residual)
-                bound = select(stays > 0.0, residual, bound)
-                if turn == 0 or any_true(presume(residual > bound, False)):
+                if turn == 0 or is_open(residual, goal, stays, limits[0], info):
                     stays = correct(model, limits[0], stays, tau, goal, options, info, work)
                     add_scaled_panels(model, work.Y, work.D, padded.correction, z)
                     for k in range(nv):

@@ -34,7 +34,7 @@ Departs from the paper in these ways:
 
 from __future__ import annotations
 
-from ...compile import any_true, clear, function, kernel, layout, presume, select
+from ...compile import any_true, clear, function, kernel, layout, presume
 from ...dynamics.aba import DOF, FORCE, LINK, MOTION, accelerate, pass_forces
 from ...dynamics.steps.articulated import articulate
 from ...dynamics.steps.links import floats
@@ -61,7 +61,7 @@ from ..recursion.sweeps import clear_world, push_free_bodies, put_residuals, sta
 from ..rows.request import DUAL, INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, length, scaled_length
 from ..rows.wrenches import count_rows
 from .prox_ltl import PADDED, TURNS, correct, other_part, put_multipliers, put_requests
-from .proximal import ATTEMPTS, contrary_margin, goal_of, is_uneven
+from .proximal import ATTEMPTS, contrary_margin, goal_of, is_open, is_uneven
 
 # Rows, links and joints; what the equations of motion are checked by; numbers of rows, and of
 # padded rows; Y by panels, 1 / D of joints, and L + mu in G with the inverse of its D in D_G.
@@ -105,9 +105,7 @@ def prox_pv(
             goal, stays = goal_of(options, start), none
             info[INFO.iterations] = none
             for turn in range(TURNS):
-                bound = select(info[INFO.iterations] < limits[0], goal, residual)
-                bound = select(stays > 0.0, residual, bound)
-                if turn == 0 or any_true(presume(residual > bound, False)):
+                if turn == 0 or is_open(residual, goal, stays, limits[0], info):
                     stays = correct(model, limits[0], stays, tau, goal, options, info, work)
                     push_joints(model, padded.correction, work)
                     roll_out(model, a, work)

@@ -59,6 +59,13 @@ def goal_of(options, start):
 
 
 @function
+def is_open(residual, goal, stays, limit, info):
+    """Whether iterations are left for a state whose rows miss the goal and do not contradict."""
+    bound = select(info[INFO.iterations] < limit, goal, residual)
+    return any_true(presume(residual > select(stays > 0.0, residual, bound), False))
+
+
+@function
 def is_uneven(stays, options):
     """Whether rows contradict each other in a state, and have different weights."""
     return any_true(presume(stays * options[OPTIONS.weight] > 0.0, False))

@@ -116,7 +116,7 @@ def close_cluster(model, cluster, q, v, work):
 
 @function
 def close_alone(model, cluster, q, v, work):
-    """The same for a cluster whose links are not placed: in the axes of its handle."""
+    """G, velocities and bias accelerations of a cluster, whose links it places by its handle."""
     if not cluster.is_constant:
         place_members(model, cluster, q, work)
     close_cluster(model, cluster, q, v, work)
