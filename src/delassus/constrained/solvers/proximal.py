@@ -225,13 +225,13 @@ def proximal(step, renew=None, error=None, *, is_always_whole: bool = False):
 
     @function
     def polish(model, size, limit, count, growth, options, tau, dual, multipliers, work):
-        """Whole steps where equations of motion do not hold to tolerance yet.
+        """Whole steps where equations of motion do not hold to tolerance yet, or to rounding.
 
-        Returns their error, and the new `count` and `growth` (see `iterate`).
+        What rounding leaves in them no step makes smaller. Returns their error, and the new `count` and `growth` (see `iterate`).
         """
         none = 0.0 * count
         one, motion = 1.0 + none, error(model, tau, none, work)
-        aim = 0.5 * options[OPTIONS.tolerance] + ROUNDING * options[OPTIONS.rounding]
+        aim = 0.5 * options[OPTIONS.tolerance] + FLOOR * options[OPTIONS.rounding]
         for _ in range(POLISHING):
             is_off = presume(motion > select(count < limit, aim, motion), False)
             if any_true(is_off):
