@@ -64,7 +64,8 @@ from .dynamics.kinematics import (
 from .dynamics.minverse import inverse_mass_matrix
 from .dynamics.passive import passive_forces
 from .dynamics.rnea import bias_forces, gravity_forces, inverse_dynamics
-from .embedding.embedding import Cluster, Embedding, embed
+from .embedding.embedding import Cluster, Embedding
+from .embedding.split import embed
 from .errors import (
     ActuationError,
     ConvergenceError,

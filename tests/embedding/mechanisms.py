@@ -18,7 +18,7 @@ def four_bar(lengths=(0.4, 1.0, 0.8, 1.1), base=None):
     if base is not None:
         builder.add_body("base", joint=dl.Free(), mass=3.0, inertia=np.diag([0.2, 0.3, 0.4]))
         carrier = "base"
-    bar = {"inertia": [0.01, 0.002, 0.0, 0.05, 0.001, 0.06]}
+    bar = {"inertia": [0.01, 0.002, 0.0, 0.05, 0.001, 0.06], "armature": 0.3}
     builder.add_body("crank", carrier, dl.Revolute(Z), mass=1.0, com=[0.2, 0, 0], **bar)
     builder.add_body(
         "coupler", "crank", dl.Revolute(Z), [crank, 0, 0], mass=2.0, com=[0.5, 0.1, 0], **bar

@@ -46,13 +46,25 @@ WORK = layout(CLOSING, forces=("n_links", FORCE), factor="factor_size", tau="nv"
 )
 def embedded_aba(model, q, v, tau, external_forces, a, work):
     """y'' = (G^T M G)^-1 (tau - G^T (M g + b) + sum of (J G)^T f_ext)"""
-    links = work.links
-    place_world(links)
+    start(model, q, v, tau, external_forces, work)
+    eliminate(model, tau, work)
+    move(model, a, work)
+
+
+@function
+def start(model, q, v, tau, external_forces, work):
+    """Places of links, G and g of clusters, and the forces of motions with y'' = 0."""
+    place_world(work.links)
     put_sines(model, q, work.dofs, DOF.size)
     place_turns(model, q, work)
     for c in range(len(model.clusters)):
         close_cluster(model, model.clusters[c], q, v, work)
     put_bias(model, q, v, tau, external_forces, work)
+
+
+@function
+def eliminate(model, tau, work):
+    """Articulated inertias and forces, inwards."""
     for t in range(len(model.turns) - 1, -1, -1):
         turn = model.turns[t]
         if turn.has_motors:
@@ -60,15 +72,20 @@ def embedded_aba(model, q, v, tau, external_forces, a, work):
             pass_forces(model, turn.first, turn.last, work.tau, work)
         elif turn.cluster == NO_CLUSTER:
             articulate_range(
-                model, turn.first, turn.last + 1, links, LINK.size, work.dofs, DOF.size
+                model, turn.first, turn.last + 1, work.links, LINK.size, work.dofs, DOF.size
             )
             pass_forces(model, turn.first, turn.last, tau, work)
         else:
             put_columns(model, model.clusters[turn.cluster], work)
             articulate_cluster(model, model.clusters[turn.cluster], work)
             pass_cluster_forces(model, model.clusters[turn.cluster], tau, work)
-    put3(links, MOTION.alpha, (0.0, 0.0, 0.0))
-    put3(links, MOTION.a, (0.0, 0.0, 0.0))
+
+
+@function
+def move(model, a, work):
+    """Accelerations y'', and those of links beyond their motions with y'' = 0, outwards."""
+    put3(work.links, MOTION.alpha, (0.0, 0.0, 0.0))
+    put3(work.links, MOTION.a, (0.0, 0.0, 0.0))
     for t in range(len(model.turns)):
         turn = model.turns[t]
         if turn.cluster == NO_CLUSTER:

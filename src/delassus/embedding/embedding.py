@@ -14,6 +14,7 @@ from ..dynamics.aba import aba
 from ..dynamics.arguments import check_model, deliver, numbers_of
 from ..dynamics.rnea import rnea
 from ..errors import ConvergenceError, DataTypeError, ModelError, ShapeError
+from ..model.configuration import RandomLike, generator
 from ..model.mechanism import Mechanism
 from ..model.model import Model
 from ..model.parts.constraints import Constraint
@@ -22,6 +23,7 @@ from ..spatial.constant import Immutable
 from .aba import embedded_aba
 from .composed import PROJECTED, evaluate_on_tree
 from .derivatives import DERIVATIVES, differentiate
+from .held import check_held, serve_rows
 from .motions import closing_steps, cluster_motions
 from .rnea import embedded_rnea
 from .structure.choice import Choice, choose, is_explicit, sample_configurations
@@ -32,6 +34,7 @@ from .structure.spins import Spin, find_spins, gear_of, links_first, lumped
 _CLOSED = 1e-12  # the largest error of rows after `spanning`
 _REGULAR = 1e-6  # of singular values, in the configuration that `spanning` starts from
 _STRIDE = 0.2  # in which independent coordinates move to their place, so that a branch is kept
+_STROLL = 0.5  # how far random configurations move independent joints of clusters
 _MOST_STEPS = 30  # of Newton's method for each stride
 
 
@@ -122,6 +125,17 @@ class Embedding(Immutable, Mechanism):
                 G[np.ix_(part.choice.dependent, own)] = part.choice.G
         return G
 
+    @property
+    def tree(self) -> Model:
+        """The model that is embedded: its spanning tree."""
+        return self.model
+
+    def lumped_with(self, held: tuple[Constraint, ...]) -> Constraints:
+        """Constraints on the lumped model: others before those that are embedded."""
+        if not held:
+            return self.lumped
+        return Constraints(self.lumped.model, (*held, *self.constraints.declared))
+
     def frame_index(self, name: str) -> int:
         """Where a frame stands among those that kernels know."""
         return self.model.frame_index(name)
@@ -136,6 +150,10 @@ class Embedding(Immutable, Mechanism):
                 f"tree, got {length}"
             )
         return length == count
+
+    def is_spanning_velocity(self, name: str, x: ArrayLike) -> bool:
+        """Whether x has an entry for each joint of the tree, or for the independent ones."""
+        return self._is_spanning(name, x, self.model.nv, self.nv)
 
     def independent(self, q: ArrayLike) -> np.ndarray:
         """y of spanning coordinates q."""
@@ -278,6 +296,41 @@ class Embedding(Immutable, Mechanism):
                 worst = np.minimum(worst, s[..., -1] / s[..., 0])
         return worst[()]
 
+    def random_configuration(
+        self, rng: RandomLike = None, N: int | np.integer | None = None
+    ) -> np.ndarray:
+        """Random configurations of all joints with the loops closed, (nq,) or (N, nq).
+
+        Joints outside of clusters as in `Model.random_configuration`. Those of clusters move at
+        random from the configuration that `spanning` starts from, as far as loops can be closed.
+        """
+        rng = generator(rng)
+        q = self.model.random_configuration(rng, 1 if N is None else N)
+        clustered = [b for part in self.structure for b in part.group.bodies]
+        places = [
+            k
+            for b in clustered
+            for k in range(self.model.joints[b].q.start, self.model.joints[b].q.stop)
+        ]
+        if not self.is_constant:
+            q[:, places] = self.reference[places]
+            step = np.zeros((len(q), self.model.nv))
+            own = [k for part in self.structure for k in part.choice.independent]
+            step[:, own] = rng.uniform(-_STROLL, _STROLL, (len(q), len(own)))
+            q = self._stroll(q, step)
+        self._put_constant(q)
+        return q[0] if N is None else q
+
+    def _stroll(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Move independent joints by steps, which are halved where loops cannot be closed."""
+        is_open, result = np.ones(len(q), bool), q.copy()
+        while is_open.any():
+            moved, errors = self._newton(self.model.integrate(q[is_open], step[is_open]))
+            result[is_open] = moved
+            step = 0.5 * step
+            is_open[is_open] = ~(errors <= _CLOSED) & (np.abs(step[is_open]).max(axis=1) > 1e-9)
+        return result
+
     # --- functions of models ----------------------------------------------------------------------
 
     def serve(
@@ -296,6 +349,22 @@ class Embedding(Immutable, Mechanism):
         if kernel.signature.model is not embedded_aba.signature.model:
             raise DataTypeError(f"{kernel.label} takes a model, not an embedding")
         return None
+
+    def serve_rows(
+        self,
+        constraints: Constraints,
+        kernel: Kernel,
+        inputs: tuple,
+        out: tuple | None,
+        threads: int | None,
+        shared: tuple,
+    ) -> list | None:
+        """Functions of constraints that hold the mechanism."""
+        return serve_rows(self, constraints, kernel, inputs, out, threads, shared)
+
+    def check_rows(self, constraints: Constraints) -> None:
+        """Raise an error for rows at rotors, or at joints that follow from others."""
+        check_held(self, constraints)
 
     def _serve_spanning(self, kernel, inputs, out, threads):
         """Forward and inverse dynamics of states that are not as their kernels take them."""

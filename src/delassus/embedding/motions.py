@@ -36,7 +36,7 @@ def cluster_motions(model, q, v, G, g, work):
                 g[model.outer[own]] = work.g[own]
                 for k in range(cluster.ny):
                     at = model.outer[own] * nv + model.ys[cluster.first_y + k]
-                    G[at] = work.G[cluster.G + d * cluster.ny + k]
+                    G[at] = work.Gd[cluster.G + d * cluster.ny + k]
 
 
 @function
@@ -104,7 +104,7 @@ def put_errors(model, cluster, q, work):
     for t in range(cluster.first_y, cluster.first_y + cluster.ny):
         work.v[model.ys[t]] = 0.0
     for t in range(cluster.first_piece, cluster.first_piece + cluster.piece_count):
-        piece = model.pieces[model.cluster_pieces[t]]
+        piece = model.loops[model.cluster_pieces[t]]
         if piece.kind == IMPLICIT:
             measure_implicit(model, piece, q, work.v, work)
         elif piece.kind == COUPLING:

@@ -152,7 +152,7 @@ def put_accelerations(model, cluster, a, work):
         own, at = model.ds[cluster.first_d + d], cluster.G + d * n
         x = closing.g[own]
         for k in range(n):
-            x = x + closing.G[at + k] * work.a[model.ys[cluster.first_y + k]]
+            x = x + closing.Gd[at + k] * work.a[model.ys[cluster.first_y + k]]
         work.a[own] = x
 
 
@@ -199,7 +199,7 @@ def collect_cluster(model, cluster, tau, work):
         y = model.ys[cluster.first_y + k]
         x = work.tau[y]
         for d in range(cluster.nd):
-            c = work.closing.G[cluster.G + d * n + k]
+            c = work.closing.Gd[cluster.G + d * n + k]
             x = x + c * work.tau[model.ds[cluster.first_d + d]]
         if cluster.is_driven:
             work.tau[y] = x

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..compile import Tabulated
+from ..compile import Kernel, Tabulated
 
 
 class Mechanism(Tabulated):
@@ -15,6 +15,26 @@ class Mechanism(Tabulated):
     nq: int
     nv: int
     n_bodies: int
+
+    @property
+    def tree(self) -> Mechanism:
+        """The model whose bodies and joints these are."""
+        return self
+
+    def serve_rows(
+        self,
+        constraints: Tabulated,
+        kernel: Kernel,
+        inputs: tuple,
+        out: tuple | None,
+        threads: int | None,
+        shared: tuple,
+    ) -> list | None:
+        """Outputs of a kernel for constraints on this, if there is a way of its own; else None."""
+        return None
+
+    def check_rows(self, constraints: Tabulated) -> None:
+        """Raise an error for constraints that cannot be on this."""
 
     def frame_index(self, name: str) -> int:
         """Where a frame stands among those that kernels know."""

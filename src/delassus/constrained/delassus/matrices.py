@@ -23,16 +23,16 @@ from ..rows.request import damping_rows
 from .caba_osim import caba_osim, caba_osimf, pv_osimf
 from .pv_osim import efpa, pv_osim, pv_osim_inverse, pv_osimr
 
-_MATRIX_KERNELS = {"pv-osim": pv_osim, "pv-osimr": pv_osimr, "efpa": efpa, "ltl": ltl_delassus}
-_INVERSE_KERNELS = {
+MATRIX_KERNELS = {"pv-osim": pv_osim, "pv-osimr": pv_osimr, "efpa": efpa, "ltl": ltl_delassus}
+INVERSE_KERNELS = {
     "pv-osim": pv_osim_inverse,
     "caba-osim": caba_osim,
     "caba-osimf": caba_osimf,
     "pv-osimf": pv_osimf,
     "ltl": ltl_inverse,
 }
-DELASSUS_METHODS = tuple(_MATRIX_KERNELS)
-DELASSUS_INVERSE_METHODS = tuple(_INVERSE_KERNELS)
+DELASSUS_METHODS = tuple(MATRIX_KERNELS)
+DELASSUS_INVERSE_METHODS = tuple(INVERSE_KERNELS)
 # Methods whose springs must not couple links.
 _SPRINGS = ("caba-osim", "caba-osimf")
 
@@ -53,7 +53,7 @@ def delassus_matrix(
     and "ltl" are there for comparison.
     """
     cs = check_constraints(model, constraints)
-    kernel = _MATRIX_KERNELS[_name(method, DELASSUS_METHODS)]
+    kernel = MATRIX_KERNELS[_name(method, DELASSUS_METHODS)]
     return kernel(cs, (q,), out, threads)
 
 
@@ -80,7 +80,7 @@ def delassus_inverse(
     name = _name(method, DELASSUS_INVERSE_METHODS)
     if name in _SPRINGS:
         check_uncoupled(cs, name)
-    return _INVERSE_KERNELS[name](cs, (q, damping_of(cs, damping, q)), out, threads)
+    return INVERSE_KERNELS[name](cs, (q, damping_of(cs, damping, q)), out, threads)
 
 
 def damping_of(cs: Constraints, damping, q) -> np.ndarray:

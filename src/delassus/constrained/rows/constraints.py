@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...checks import instance, items, not_negative
-from ...compile import FLOAT64, Tabulated
+from ...compile import FLOAT64, Kernel, Tabulated
 from ...dynamics.arguments import check_model, numbers_of, zero_velocity
 from ...errors import ModelError
 from ...model.model import Model
@@ -57,11 +57,12 @@ class Constraints(Immutable, Tabulated):
         super().__init__()
         check_model(model)
         self.model: Model = model
-        declared = model.constraints if constraints is None else constraints
+        own = model.constraints if model.tree is model else ()  # an embedding has taken them
+        declared = own if constraints is None else constraints
         self.declared: tuple[Constraint, ...] = items("constraints", declared, Constraint)
         chosen = Baumgarte() if stabilization is None else stabilization
         self.stabilization: Baumgarte = instance("stabilization", chosen, Baumgarte)
-        self._parts = [pieces.pieces(model, c) for c in self.declared]
+        self._parts = [pieces.pieces(model.tree, c) for c in self.declared]
         counts = [sum(piece.count for piece in own) for own in self._parts]
         ends = np.cumsum(counts, dtype=int)
         self.slices = tuple(
@@ -70,6 +71,7 @@ class Constraints(Immutable, Tabulated):
         self.size = int(sum(counts))
         self.requests: dict = {}  # checked inputs of solvers, by the options that they follow from
         found = self.paths(FLOAT64)  # raises an error for wrong names
+        model.check_rows(self)
         known = {"m": self.size, "size": self.size + model.nv, **packed.sizes(found.records)}
         self.dimensions = {**model.dimensions, **known}
         self._is_made = True
@@ -79,12 +81,18 @@ class Constraints(Immutable, Tabulated):
 
     def paths(self, dtype: np.dtype) -> packed.Paths:
         """Pieces and their paths, in one precision: all arrays of kernels follow from them."""
-        return packed.find_paths(self.model, self._parts, dtype)
+        return packed.find_paths(self.model.tree, self._parts, dtype)
 
     @cached_property
     def scales(self) -> RowScales:
         """Usual sizes of the rows, found when first asked for."""
         return find_scales(self)
+
+    def serve(
+        self, kernel: Kernel, inputs: tuple, out: tuple | None, threads: int | None, shared: tuple
+    ) -> list | None:
+        """Outputs of a kernel where what the constraints are on has a way of its own."""
+        return self.model.serve_rows(self, kernel, inputs, out, threads, shared)
 
     # --- at a state -------------------------------------------------------------------------------
 

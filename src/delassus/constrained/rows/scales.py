@@ -51,7 +51,7 @@ def find_scales(cs) -> RowScales:
 def _matrices(cs, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """J and M of some states."""
     v = np.zeros((len(q), cs.model.nv))
-    if is_compiled() and cs.model.nv > _FEW:
+    if (is_compiled() and cs.model.nv > _FEW) or cs.model.tree is not cs.model:
         return evaluate_rows(cs, (q, v))[0], crba(cs.model, (q,))
     return evaluate_plainly(evaluate_rows, cs, (q, v))[0], evaluate_plainly(crba, cs.model, (q,))[0]
 

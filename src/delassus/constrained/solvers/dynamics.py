@@ -11,9 +11,7 @@ from ...model.model import Model
 from ..rows.checks import AUTO, check_constraints, check_method
 from ..rows.constraints import Constraints
 from ..rows.request import INFO, converged, iteration_limit, request
-from .methods import METHODS
-
-FASTEST = "caba"  # the method "auto"
+from .methods import METHODS, fastest
 
 
 class ConstrainedSolution:
@@ -130,7 +128,7 @@ def constrained_dynamics(
 def _ask(cs, method, damping, tolerance, max_iterations, desired, warm_start, *states) -> tuple:
     """The solver of a method, and its checked inputs: limits, requests and options."""
     name = check_method(method, METHODS)
-    chosen = METHODS[FASTEST if name == AUTO else name]
+    chosen = METHODS[fastest(cs) if name == AUTO else name]
     chosen.check(cs, method)
     limits = iteration_limit(max_iterations)
     if chosen.most_iterations is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ...compile import Kernel
+from ...errors import ModelError
 from ..recursion.open_trees import check_open
 from ..rows.constraints import Constraints
 from .caba import caba
@@ -16,7 +17,21 @@ from .prox_pv import prox_pv, pv
 from .pv_early import pv_early
 
 
-def _take_all(constraints: Constraints, method: str) -> None:
+def _take_models(constraints: Constraints, method: str) -> None:
+    """Accept constraints of all kinds, on a model."""
+    if constraints.model.tree is not constraints.model:
+        raise ModelError(
+            f"method {method!r} takes a model; on an embedding use 'hybrid', or 'dense' to check"
+        )
+
+
+def _take_open(constraints: Constraints, method: str) -> None:
+    """Accept constraints between a body and the world, on a model."""
+    _take_models(constraints, method)
+    check_open(constraints, method)
+
+
+def take_all(constraints: Constraints, method: str) -> None:
     """Accept constraints of all kinds."""
 
 
@@ -26,24 +41,29 @@ class Method(NamedTuple):
     `solver` is a kernel with the arguments of `rows.request`, or a function in its place that takes
     the constraints, the inputs, arrays to write to or None, the number of threads, and the limit of
     iterations. `check` raises an error for constraints that the method does not take.
-    `most_iterations`, if given, takes the place of the user's limit.
+    `most_iterations`, if given, takes the place of the user's limit. `suits`, if given, tells
+    whether "auto" takes the method.
     """
 
     solver: Kernel | Callable
-    check: Callable[[Constraints, str], None] = _take_all
+    check: Callable[[Constraints, str], None] = _take_models
     most_iterations: int | None = None
+    suits: Callable[[Constraints], bool] | None = None
 
 
 METHODS: dict[str, Method] = {
     "caba": Method(caba),
     "prox-ltl": Method(prox_ltl),
     "prox-ltls": Method(prox_ltls),
-    "prox-pv": Method(prox_pv, check_open),
-    "pv": Method(pv, check_open),
+    "prox-pv": Method(prox_pv, _take_open),
+    "pv": Method(pv, _take_open),
     "pv-soft": Method(caba, most_iterations=1),  # the first iterate
-    "pv-early": Method(pv_early, check_open),
-    "dense": Method(dense),
+    "pv-early": Method(pv_early, _take_open),
+    "dense": Method(dense, take_all),
 }
+
+
+_FASTEST = "caba"
 
 
 def add_method(name: str, method: Method) -> None:
@@ -51,3 +71,11 @@ def add_method(name: str, method: Method) -> None:
     if name in METHODS:
         raise ValueError(f"there are two methods named {name!r}")
     METHODS[name] = method
+
+
+def fastest(constraints: Constraints) -> str:
+    """The method that "auto" takes."""
+    for name, method in METHODS.items():
+        if method.suits is not None and method.suits(constraints):
+            return name
+    return _FASTEST

@@ -227,7 +227,8 @@ def proximal(step, renew=None, error=None, *, is_always_whole: bool = False):
     def polish(model, size, limit, count, growth, options, tau, dual, multipliers, work):
         """Whole steps where equations of motion do not hold to tolerance yet, or to rounding.
 
-        What rounding leaves in them no step makes smaller. Returns their error, and the new `count` and `growth` (see `iterate`).
+        What rounding leaves in them no step makes smaller. Returns their error, and the new
+        `count` and `growth` (see `iterate`).
         """
         none = 0.0 * count
         one, motion = 1.0 + none, error(model, tau, none, work)

@@ -6,7 +6,7 @@ Secs. II-D and III of the paper (see `structure.graph`).
 | -------- | ------------------- | -------------------------------------------------------------- |
 | K        | K                   | Jacobian of a cluster's constraints by its degrees of freedom  |
 | k        | less the drift      | K a = k, where the constraints go on to hold                   |
-| G, g     | work.G, work.g      | K G = 0 and K g = k; rows of G and g of dependent joints only  |
+| G, g     | work.Gd, work.g     | K G = 0 and K g = k; rows of G and g of dependent joints only  |
 | y', y''  | v, a of the sweeps  | velocities and accelerations of independent joints             |
 
 Rows that hold the bodies of a closed cluster together do not feel a motion of all bodies as one. So
@@ -23,7 +23,7 @@ from ...compile import absolute, function, layout, select, slots, sqrt
 from ...constrained.rows.jacobian import row_entry
 from ...constrained.rows.measures import measure_between, measure_implicit
 from ...constrained.rows.pieces import COUPLING, IMPLICIT
-from ...constrained.rows.wrenches import ROW, ROWS, put_wrenches
+from ...constrained.rows.wrenches import ROW, put_wrenches
 from ...dynamics.aba import DOF, LINK
 from ...dynamics.steps.joints import joint_angle, turns
 from ...dynamics.steps.links import MOVING, move_link, place_link, place_range, put_subspace
@@ -41,10 +41,11 @@ COLUMN = slots(angular=3, linear=3)
 # Rows of constraints; links, and degrees of freedom of the spanning tree; G, K, columns; the
 # velocities of all joints, and their accelerations if y'' = 0.
 CLOSING = layout(
-    ROWS,
+    rows=("all_rows", ROW),
+    registers="registers",
     links=("n_links", LINK),
     dofs=("spanning_nv", DOF),
-    G="G_size",
+    Gd="G_size",
     K="K_size",
     columns=("n_columns", COLUMN),
     v="spanning_nv",
@@ -95,7 +96,7 @@ def close_cluster(model, cluster, q, v, work):
         work.g[model.ys[t]] = 0.0
     if cluster.is_constant:
         for t in range(cluster.G, cluster.G + cluster.nd * cluster.ny):
-            work.G[t] = model.coefficients[t]
+            work.Gd[t] = model.coefficients[t]
         put_dependent_velocities(model, cluster, work)
         for d in range(cluster.nd):
             work.g[model.ds[cluster.first_d + d]] = 0.0
@@ -129,14 +130,14 @@ def put_K(model, cluster, q, work):
     for t in range(cluster.row_count * width):
         work.K[t] = 0.0
     for t in range(cluster.first_piece, cluster.first_piece + cluster.piece_count):
-        piece = model.pieces[model.cluster_pieces[t]]
+        piece = model.loops[model.cluster_pieces[t]]
         put_wrenches(model, piece, q, False, work.links, LINK.size, work)
     for t in range(cluster.row_count):
         row = model.needed[cluster.first_row + t]
-        piece = model.pieces[row.piece]
+        piece = model.loops[row.piece]
         for e in range(row.first_entry, row.first_entry + row.entry_count):
             entry = model.entries[e]
-            step = model.steps[entry.step]
+            step = model.loop_steps[entry.step]
             x = row_entry(model, piece, step, row.row, DOF.size, work)
             work.K[t * width + entry.column] = x
 
@@ -146,9 +147,9 @@ def put_dependent_velocities(model, cluster, work):
     """v = G y' of dependent joints."""
     for d in range(cluster.nd):
         at = cluster.G + d * cluster.ny
-        x = work.G[at] * work.v[model.ys[cluster.first_y]]
+        x = work.Gd[at] * work.v[model.ys[cluster.first_y]]
         for k in range(1, cluster.ny):
-            x = x + work.G[at + k] * work.v[model.ys[cluster.first_y + k]]
+            x = x + work.Gd[at + k] * work.v[model.ys[cluster.first_y + k]]
         work.v[model.ds[cluster.first_d + d]] = x
 
 
@@ -164,7 +165,7 @@ def put_drift(model, cluster, q, work):
         i = model.members[m].link
         move_link(model.links[i], i, work.v, work.links, LINK.size, work.dofs, DOF.size)
     for t in range(cluster.first_piece, cluster.first_piece + cluster.piece_count):
-        piece = model.pieces[model.cluster_pieces[t]]
+        piece = model.loops[model.cluster_pieces[t]]
         if piece.kind == IMPLICIT:
             measure_implicit(model, piece, q, work.v, work)
         elif piece.kind == COUPLING:
@@ -185,7 +186,7 @@ def put_G(cluster, work):
     for k in range(cluster.ny):
         back_substitute(work.K, n, width, n + k)
         for d in range(n):
-            work.G[cluster.G + d * cluster.ny + k] = -work.K[d * width + n + k]
+            work.Gd[cluster.G + d * cluster.ny + k] = -work.K[d * width + n + k]
 
 
 @function
@@ -282,7 +283,7 @@ def put_column(model, cluster, member, link, k, at, work):
         if local == k:
             angular, linear = add(angular, S_angular), add(linear, S_linear)
         elif local >= cluster.ny:
-            x = work.G[cluster.G + (local - cluster.ny) * cluster.ny + k]
+            x = work.Gd[cluster.G + (local - cluster.ny) * cluster.ny + k]
             angular, linear = add_scaled(angular, x, S_angular), add_scaled(linear, x, S_linear)
     put3(work.columns, at + COLUMN.angular, angular)
     put3(work.columns, at + COLUMN.linear, linear)

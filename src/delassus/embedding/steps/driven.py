@@ -16,9 +16,9 @@ def put_P(cluster, work):
     """P = G^-1, of one or two motors."""
     G, P = cluster.G, cluster.P
     if cluster.ny == 1:
-        work.P[P] = 1.0 / work.G[G]
+        work.P[P] = 1.0 / work.Gd[G]
     else:
-        a, b, c, d = work.G[G], work.G[G + 1], work.G[G + 2], work.G[G + 3]
+        a, b, c, d = work.Gd[G], work.Gd[G + 1], work.Gd[G + 2], work.Gd[G + 3]
         x = a * d - b * c
         is_regular = absolute(x) > SINGULAR * (absolute(a * d) + absolute(b * c))
         x = 1.0 / select(is_regular, x, NAN)
@@ -45,7 +45,7 @@ def force_on(model, cluster, k, tau, work):
     if cluster.is_driven:
         x = 0.0 * tau[0]
         for d in range(cluster.nd):
-            x = x + work.G[cluster.G + d * cluster.ny + k] * tau[model.ds[cluster.first_d + d]]
+            x = x + work.Gd[cluster.G + d * cluster.ny + k] * tau[model.ds[cluster.first_d + d]]
     else:
         x = tau[model.ys[cluster.first_y + k]]
     return x

@@ -206,10 +206,10 @@ def project_spin(model, cluster, t, k, work):
     """What a spin adds to U of y_k', a moment, and to row k of D."""
     spin, ny = model.spins[t], cluster.ny
     n, J, at = get3(work.spins, t * SPIN.size + SPIN.n), spin.inertia, spin.dependent * ny
-    c = work.G[cluster.G + at + k]
+    c = work.Gd[cluster.G + at + k]
     for e in range(k + 1):
         own = work.factor[cluster.factor + k * ny + e]
-        c_e = work.G[cluster.G + at + e]
+        c_e = work.Gd[cluster.G + at + e]
         x = c * c_e
         if spin.member >= 0:
             s, _ = column(cluster, spin.member, k, work)
@@ -231,9 +231,9 @@ def add_armature(model, cluster, work):
         x, at = model.armature[model.ds[cluster.first_d + d]], cluster.G + d * ny
         if x != 0.0:
             for k in range(ny):
-                y = x * work.G[at + k]
+                y = x * work.Gd[at + k]
                 for t in range(k + 1):
-                    own = work.factor[D + k * ny + t] + y * work.G[at + t]
+                    own = work.factor[D + k * ny + t] + y * work.Gd[at + t]
                     work.factor[D + k * ny + t] = own
 
 
@@ -311,8 +311,14 @@ def pass_cluster_forces(model, cluster, tau, work):
                 z = z - dot(angular, get3(forces, at + FORCE.n))
                 z = z - dot(linear, get3(forces, at + FORCE.f))
         for t in range(cluster.first_spin, cluster.first_spin + cluster.spin_count):
-            c = work.G[cluster.G + model.spins[t].dependent * ny + k]
+            c = work.Gd[cluster.G + model.spins[t].dependent * ny + k]
             z = z - c * work.spins[t * SPIN.size + SPIN.torque]
+        if not cluster.is_constant:
+            for d in range(cluster.nd):  # what motors of dependent joints take if y'' = 0
+                own = model.ds[cluster.first_d + d]
+                if model.armature[own] != 0.0:
+                    c = work.Gd[cluster.G + d * ny + k]
+                    z = z - c * (model.armature[own] * work.g[own])
         for t in range(k):
             other = model.ys[cluster.first_y + t] * DOF.size
             z = z - L[D + k * ny + t] * work.dofs[other + DOF.u]
@@ -343,7 +349,7 @@ def accelerate_cluster(model, cluster, a, work):
     put_accelerations(model, cluster, a, work)
     for m in range(cluster.member_count):
         member = model.members[cluster.first_member + m]
-        if not member.is_leaf:
+        if member.is_watched:
             own_alpha, own = alpha, linear
             for k in range(ny):
                 if is_moved(member, k):
@@ -364,7 +370,7 @@ def put_accelerations(model, cluster, a, work):
             x = work.g[own]
             for k in range(cluster.ny):
                 y = work.dofs[model.ys[cluster.first_y + k] * DOF.size + DOF.u]
-                x = x + work.G[cluster.G + d * cluster.ny + k] * y
+                x = x + work.Gd[cluster.G + d * cluster.ny + k] * y
             a[own] = x
     else:
         for k in range(cluster.ny):

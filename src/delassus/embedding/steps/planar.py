@@ -38,8 +38,8 @@ def put_planar_G(model, cluster, work):
     along_d, along_e = scale(inverse, cross(z, u_d)), scale(inverse, cross(z, u_e))
     for k in range(n):
         u = get3(K, 3 * k)
-        work.G[cluster.G + k] = dot(along_e, u)
-        work.G[cluster.G + n + k] = -dot(along_d, u)
+        work.Gd[cluster.G + k] = dot(along_e, u)
+        work.Gd[cluster.G + n + k] = -dot(along_d, u)
     return z, inverse
 
 
@@ -53,7 +53,7 @@ def axis_of(model, cluster, work):
 @function
 def closing_points(model, cluster, work):
     """The point where the loop closes, on the one side of it and on the other."""
-    piece = model.pieces[model.cluster_pieces[cluster.first_piece]]
+    piece = model.loops[model.cluster_pieces[cluster.first_piece]]
     return (
         frame_position(model.frames[piece.frame], work.links, LINK.size),
         frame_position(model.frames[piece.other], work.links, LINK.size),

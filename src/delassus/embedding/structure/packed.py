@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from ...constrained.rows.packed import ROW_FIELDS, row_types, step_type
+from ...constrained.rows.packed import ROW_FIELDS, piece_type, row_types, step_type
 from ...model.packed import INDEX, ModelArrays, index_record
 
 # What a sweep takes next: links first..last that are no part of a cluster, or a cluster.
@@ -44,9 +44,10 @@ CLUSTER = index_record(
 )
 # A link of a cluster. `local` is the number of its first degree of freedom among those of the
 # cluster, the independent ones before the dependent ones. Bit k of `moved` tells that y_k moves it.
+# `is_watched` tells that its acceleration is asked for.
 # In a planar loop, `side` is 1 or -1, and `sense` tells whether it turns about the loop's axis or
 # its opposite.
-MEMBER = index_record("link", "carrier", "local", "moved", "is_leaf", "side", "sense")
+MEMBER = index_record("link", "carrier", "local", "moved", "is_leaf", "is_watched", "side", "sense")
 WORLD_CARRIES = -1  # the `carrier` of a member that hangs from the handle
 # A row of a cluster's constraints that is needed, and its entries in K.
 NEEDED = index_record("row", "piece", "first_entry", "entry_count")
@@ -81,18 +82,19 @@ def gear_type(real: np.dtype) -> np.dtype:
 
 
 _OWN = (
-    "steps", "turns", "clusters", "members", "ys", "ds", "needed", "entries", "cluster_pieces",
-    "coefficients", "spins", "gears", "independent", "outer",
+    "loops", "loop_steps", "turns", "clusters", "members", "ys", "ds", "needed", "entries",
+    "cluster_pieces", "coefficients", "spins", "gears", "independent", "outer",
 )  # fmt: skip
 
 
 class EmbeddedArrays(namedtuple("EmbeddedArrays", (*ROW_FIELDS, *_OWN))):
     """The arrays of a model with clusters.
 
-    `ys` are numbers of independent degrees of freedom by cluster, `ds` of dependent ones;
-    `coefficients` the constant G,
-    and `gears` the motors of links. `independent` are the numbers in the model of what y has, and
-    `outer` those of all degrees of freedom.
+    `loops` are the pieces of embedded constraints, with steps of their own; `pieces` those of
+    others that hold the mechanism (see `routes`). `ys` are numbers of independent degrees of
+    freedom by cluster, `ds` of dependent ones; `coefficients` the constant G, and `gears` the
+    motors of links. `independent` are the numbers in the model of what y has, and `outer` those of
+    all degrees of freedom.
     """
 
     __slots__ = ()
@@ -101,7 +103,19 @@ class EmbeddedArrays(namedtuple("EmbeddedArrays", (*ROW_FIELDS, *_OWN))):
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        own = (step_type(real), TURN, CLUSTER, MEMBER, INDEX, INDEX, NEEDED, ENTRY, INDEX, real)
+        own = (
+            piece_type(real),
+            step_type(real),
+            TURN,
+            CLUSTER,
+            MEMBER,
+            INDEX,
+            INDEX,
+            NEEDED,
+            ENTRY,
+            INDEX,
+            real,
+        )
         return (*row_types(real), *own, spin_type(real), gear_type(real), INDEX, INDEX)
 
     @classmethod
@@ -112,20 +126,28 @@ class EmbeddedArrays(namedtuple("EmbeddedArrays", (*ROW_FIELDS, *_OWN))):
     @classmethod
     def sizes(cls, emb) -> dict[str, int]:
         """Extents of work memory."""
-        return _Packing(emb, np.dtype(float)).sizes()
+        return Packing(emb, np.dtype(float)).sizes()
 
     @classmethod
     def pack(cls, emb, real: np.dtype) -> EmbeddedArrays:
         """The arrays, in one precision."""
-        return _Packing(emb, real).arrays()
+        return Packing(emb, real).arrays()
 
 
-class _Packing:
-    """Fills the arrays of clusters, from those of a model and of rows."""
+class Packing:
+    """Fills the arrays of clusters, from those of a model and of rows.
 
-    def __init__(self, emb, real: np.dtype):
+    `held` are constraints that are not embedded. Their rows come first.
+    """
+
+    def __init__(self, emb, real: np.dtype, held: tuple = ()):
         self.emb, self.real = emb, real
-        self.found = emb.lumped.paths(real)
+        self.found = emb.lumped_with(held).paths(real)
+        self.n_held = int(np.sum(self.found.groups < len(held)))
+        self.held = self.found.records[: self.n_held].copy()
+        self.loops = self.found.records[self.n_held :].copy()
+        self.held_rows, first_step = int(self.held["count"].sum()), int(self.held["length"].sum())
+        self.loops["path"] -= first_step
         self.inner = emb.inner  # the new number of each degree of freedom
         self.links = self.found.arrays.links.copy()
         self.body_link = _links_of_bodies(self.links)
@@ -141,6 +163,10 @@ class _Packing:
         self.gears = self._gears()
         self.turns = self._turns()
         self._fill_order()
+
+    def handle_of(self, c: int) -> int:
+        """The link that carries a cluster, 0 for the world."""
+        return self._handle(self.structure[c])
 
     def _handle(self, part) -> int:
         return 0 if part.group.handle < 0 else self.body_link[part.group.handle][-1]
@@ -213,12 +239,12 @@ class _Packing:
         # A motor's own N^2 J, less what its projection already has, see `gears`.
         for i, reflected in self.reflected.items():
             data["armature"][links[i]["v"]] += reflected - self.gears[i]["spin"]
-        steps = [
-            (self.inner[dof], *step) for path in self.found.paths for dof, step in path.items()
-        ]
+        paths = self.found.paths[self.n_held :]
+        steps = [(self.inner[dof], *step) for path in paths for dof, step in path.items()]
         return EmbeddedArrays(
             *old._replace(links=links, angles=angles, **data),
-            *(self.found.records, terms, self.found.code, self.found.constants),
+            *(self.held, terms, self.found.code, self.found.constants),
+            self.loops,
             np.array(steps, step_type(self.real)),
             *self._cluster_arrays(),
             self.gears,
@@ -305,7 +331,9 @@ class _Packing:
             moved[i] = bits | (moved[parent] if is_inside else 0)
             carrier = first + own.index(parent) if is_inside else WORLD_CARRIES
             side, sense = senses.get(int(link["body"]), (0, 0))
-            result.append((i, carrier, start, moved[i], i not in self.given, side, sense))
+            is_leaf = i not in self.given
+            is_watched = not is_leaf or self.n_held > 0
+            result.append((i, carrier, start, moved[i], is_leaf, is_watched, side, sense))
         return result
 
     def _fill_rows(self, record, choice, local, lists) -> None:
@@ -314,11 +342,12 @@ class _Packing:
         if choice.G is not None:
             return
         ny, nd = len(choice.independent), len(choice.dependent)
-        records, entries = self.found.records, {}
-        for row in choice.rows:
+        records, entries = self.loops, {}
+        for own_row in choice.rows:
+            row = own_row + self.held_rows
             piece = int(np.searchsorted(records["row"], row, side="right")) - 1
             if piece not in entries:
-                steps = list(self.found.paths[piece])
+                steps = list(self.found.paths[self.n_held + piece])
                 inside = [(place, local[k]) for place, k in enumerate(steps) if k in local]
                 start = int(records[piece]["path"])
                 entries[piece] = len(lists["entries"]), len(inside)
@@ -342,6 +371,8 @@ class _Packing:
             "P_size": self._sizes["P"],
             "K_size": max((max(rows, 3) * width for rows, width in shapes), default=0),
             "n_links": len(self.links),
+            "all_rows": int(self.found.records["count"].sum()),
+            "registers": int(self.found.records["register_count"].sum()),
             "n_spins": sum(len(p.spins) for p in self.structure),
         }
 
