@@ -238,6 +238,21 @@ def test_names_that_clash_are_an_error_that_suggests_a_prefix():
     assert {shape.frame for shape in twice.shapes} == {"tip", "arm_tip"}
 
 
+def test_a_root_that_has_the_name_and_place_of_the_frame_is_the_frame():
+    """A part of a robot that starts with the link it hangs on."""
+    part = dl.ModelBuilder("part")
+    part.add_body("hand", joint=dl.Fixed(), mass=0.25)
+    part.add_body("finger", "hand", placement=[0, 0, 0.1])
+    hand, before = arm().frame("hand"), arm().mass
+    model = dl.attach(arm(), part.build(), "hand")
+    finger = model.body("finger")
+    assert model.frame_names.count("hand") == 1 and finger.parent == hand.body
+    assert finger.placement.is_close(hand.placement @ dl.Transform.of([0, 0, 0.1]))
+    assert model.mass == pytest.approx(before + 0.25)
+    with pytest.raises(dl.ModelError, match="both models have the frame 'hand'"):
+        dl.attach(arm(), part.build(), "hand", [0, 0, 1])
+
+
 def test_wrong_arguments_of_attach_are_errors():
     with pytest.raises(KeyError, match="no frame 'nose'"):
         attach(arm(), gripper(), "nose")

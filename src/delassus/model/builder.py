@@ -149,11 +149,21 @@ class ModelBuilder:
         else:
             carrier, at = self._body(body, f"body of frame {name!r}")
         where = at @ Transform.of(placement)
-        frame = Frame(name, carrier, where)
         if inertia is not None:
-            self._give(instance("inertia", inertia, Inertia), carrier, where)
-            frame = frame if carrier >= 0 else replace(frame, inertia=inertia)
-        self._frames[name] = frame
+            instance("inertia", inertia, Inertia)
+        self._frames[name] = Frame(name, carrier, where)
+        if inertia is not None:
+            self.add_inertia(name, inertia)
+
+    def add_inertia(self, frame: str, inertia: Inertia) -> None:
+        """Add mass that is fixed to a frame: the body that carries it gets it.
+
+        That of a frame in the world is kept with the frame, as in `add_frame`.
+        """
+        known = self.frame(frame)
+        self._give(instance("inertia", inertia, Inertia), known.body, known.placement)
+        if known.body < 0 and frame != WORLD:
+            self._frames[frame] = replace(known, inertia=known.inertia + inertia)
 
     def _give(self, inertia: Inertia, carrier: int, where: Transform) -> None:
         """Add an inertia to that of the body that carries it; the world needs none."""

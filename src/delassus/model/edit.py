@@ -33,18 +33,22 @@ def attach(
 
     `placement` is that of the other model's world in the frame. `prefix` goes before all names of
     the other model. Bodies that were fixed to its world become part of the body that carries the
-    frame, with their mass. Constraints of both models stay. Joints come depth first: those of the
-    other model after what hangs on the same body already. The first model's gravity holds.
+    frame, with their mass. If one of them has the frame's name and place, the two are one: a leg
+    whose file starts with the trunk is attached to that trunk. Constraints of both models stay.
+    Joints come depth first: those of the other model after what hangs on the same body already. The
+    first model's gravity holds.
     """
     instance("model", model, Model)
     instance("other", other, Model)
     instance("prefix", prefix, str)
     target = model.frame(frame)
     at = Transform.of(placement)
-    _check_names(model, other, prefix)
+    shared = _shared_frame(other, frame, at, prefix)
+    _check_names(model, other, prefix, shared)
     builder = ModelBuilder(model.name, model.gravity)
     _Copy(builder, model).add_all()
     copy = _Copy(builder, other, prefix)
+    copy.shared_frame = shared
     copy.world_body = WORLD if target.body < 0 else model.bodies[target.body].name
     copy.world_placement = target.placement @ at
     copy.world_frame = frame
@@ -94,6 +98,7 @@ class _Copy:
         self.locked: Mapping[str, np.ndarray] = {}
         self.world_body = self.world_frame = WORLD
         self.world_placement = Transform()
+        self.shared_frame: str | None = None  # one that the builder has already
         self._named_frames = {frame.name: frame for frame in model.frames}
 
     def add_all(self) -> None:
@@ -101,6 +106,9 @@ class _Copy:
         for body in self.model.bodies:
             self._add_body(body)
         for frame in self.model.frames:
+            if frame.name == self.shared_frame:
+                self.builder.add_inertia(frame.name, frame.inertia)
+                continue
             placement, inertia = frame.placement, frame.inertia
             if frame.body < 0:
                 placement = self.world_placement @ placement
@@ -236,9 +244,21 @@ def _names_world(model: Model) -> bool:
     return in_constraints or any(shape.frame == WORLD for shape in model.shapes)
 
 
-def _check_names(model: Model, other: Model, prefix: str) -> None:
+def _shared_frame(other: Model, frame: str, at: Transform, prefix: str) -> str | None:
+    """The name of a frame, if the other model has one of this name at the same place."""
+    if prefix:
+        return None
+    for own in other.frames:
+        if own.name == frame and own.body < 0 and (at @ own.placement).is_close(Transform()):
+            return frame
+    return None
+
+
+def _check_names(model: Model, other: Model, prefix: str, shared: str | None) -> None:
     for kind in ("body", "joint", "frame"):
         taken = set(getattr(model, f"{kind}_names"))
+        if kind == "frame":
+            taken.discard(shared)
         clashes = [n for n in getattr(other, f"{kind}_names") if prefix + n in taken]
         if clashes:
             raise ModelError(

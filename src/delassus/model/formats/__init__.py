@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from pathlib import Path
 
 from ...checks import file_path, flag, items
-from ...errors import DelassusError, FileFormatError
+from ...errors import DataTypeError, DelassusError, FileFormatError, ModelError
+from ...spatial.transform import Transform
+from ..edit import attach
 from ..model import Model
+from ..parts.names import closest
 from .content import file_content
 from .options import Options
 from .report import ModelFileWarning, Report
@@ -18,12 +22,15 @@ _KNOWN = "<robot> (URDF), <sdf> (SDF), <mujoco> (MJCF) or a file that Model.save
 
 
 def load(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
     floating_base: bool = False,
     package_dirs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
 ) -> Model:
     """Read a model from a URDF, URDF+, SDF or MJCF file, or from one written by `Model.save`.
+
+    Several files make one model: `load([trunk, leg, arm])`. The root link of each file but the
+    first must have the name of a link of those before it, and is that link.
 
     The content decides on the format, not the name. `floating_base=True` lets the root link of a
     URDF or SDF file move by a Free joint called "root_joint", also if an SDF file holds it in the
@@ -35,9 +42,44 @@ def load(
     up; meshes are not read and need not exist, except those of MJCF, which MuJoCo reads. What the
     file holds beyond what is used here is reported by a `ModelFileWarning`.
     """
-    model, report = read(path, floating_base=floating_base, package_dirs=package_dirs)
+    if isinstance(path, Iterable) and not isinstance(path, (str, bytes, os.PathLike)):
+        first, *others = _paths(path)
+    else:
+        first, others = path, []
+    model, report = read(first, floating_base=floating_base, package_dirs=package_dirs)
     report.issue(stacklevel=2)
+    for other in others:
+        part, report = read(other, package_dirs=package_dirs)
+        model = _joined(model, part, report)
+        report.issue(stacklevel=2)
     return model
+
+
+def _paths(given: Iterable) -> list[Path]:
+    paths = [file_path(path) for path in items("a list of files", given, object)]
+    if not paths:
+        raise DataTypeError("a model needs at least one file, got an empty list")
+    return paths
+
+
+def _joined(model: Model, part: Model, report: Report) -> Model:
+    """A model with that of a further file, whose root link is one of the model's."""
+    roots = [frame for frame in part.frames if frame.body < 0]
+    shared = next((frame for frame in roots if frame.name in model.frame_names), None)
+    if shared is None:
+        name = roots[0].name if roots else part.body_names[0] if part.bodies else part.name
+        raise FileFormatError(
+            f"{report.file}: its root link {name!r} is no link of the files before it; join the "
+            f"models by dl.attach, or rename it{closest(name, model.frame_names)}"
+        )
+    carrier = model.frame(shared.name).body
+    if shared.inertia.mass and carrier >= 0 and model.bodies[carrier].inertia.mass:
+        report.remark("links with mass in several files, which is added up", shared.name)
+    placement = None if shared.placement.is_close(Transform()) else shared.placement.inverse()
+    try:
+        return attach(model, part, shared.name, placement)
+    except ModelError as error:
+        raise FileFormatError(f"{report.file}: {error} to dl.attach") from None
 
 
 def read(
