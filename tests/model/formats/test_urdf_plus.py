@@ -52,8 +52,15 @@ def test_loops_become_constraints_between_new_frames(read, kind, expected):
 
 
 def test_independent_coordinates_are_remembered(read):
-    model = read(robot(FOUR_BAR))
+    model = read(robot(FOUR_BAR, LOOP.format(type="revolute")))
     assert [joint.independent for joint in model.joints] == [True, False, None]
+
+
+def test_a_dependent_joint_that_nothing_ties_is_warned_of(read):
+    """As in a file whose differentials URDF+ has no element for."""
+    message = r"declared dependent that no loop or coupling ties, and that move freely: coupler$"
+    model = read(robot(FOUR_BAR), warns=message)
+    assert model.joint("coupler").independent is False
 
 
 def coupling(predecessor: str, successor: str, ratio: object = 6) -> str:
@@ -94,6 +101,7 @@ def test_a_link_may_be_coupled_to_its_own_ancestor(read):
         (LOOP.format(type="revolute"), "there is no link 'link2'"),
         (coupling("foot", "ghost"), "there is no link 'ghost'"),
         (coupling("foot", "rotor", "six"), "<ratio value>: expected a number"),
+        (coupling("foot", "rotor", 0), "a ratio of zero couples nothing"),
         (coupling("foot", "sphere"), "'to_sphere', which is floating"),
         (coupling("foot", "foot"), "names no joint"),
         (coupling("foot", "rotor").replace("<ratio", "<no"), "needs a <ratio>"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...builder import ModelBuilder
+from ...model import Model
 from ...parts.constraints import Closure, Connect, Constraint, Coupling, Gear, Weld
 from ...parts.joints import Planar, Prismatic, Revolute
-from ..xml import Node
+from ..xml import Document, Node
 from .tree import UrdfJoint, UrdfTree
 from .values import read_axis, read_origin
 
@@ -58,6 +59,8 @@ def add_couplings(builder: ModelBuilder, robot: Node, tree: UrdfTree) -> None:
             predecessor.pop()
             successor.pop()
         ratio = node.required_child("ratio").number("value")
+        if ratio == 0.0:
+            raise node.error("a ratio of zero couples nothing; a joint that stands still is fixed")
         with node.blamed():
             constraint = _coupling(_moving(node, predecessor), _moving(node, successor), ratio)
             builder.add_constraint(constraint)
@@ -74,6 +77,29 @@ def _moving(node: Node, joints: list[UrdfJoint]) -> list[str]:
         if joint.type not in (*_SINGLE, "fixed"):
             raise node.error(f"its path holds joint {joint.name!r}, which is {joint.type}")
     return [joint.name for joint in joints if joint.type != "fixed"]
+
+
+def remark_on_untied_joints(model: Model, document: Document) -> None:
+    """Warn of joints that are declared dependent, but that nothing in the file moves."""
+    tied: set[str] = set()
+    for constraint in model.constraints:
+        tied.update(constraint.joints)
+        above = [_joints_above(model, name) for name in constraint.frames]
+        tied.update(set.symmetric_difference(*above) if above else ())
+    for joint in model.joints:
+        if joint.independent is False and joint.name not in tied:
+            document.report.remark(
+                "joints declared dependent that no loop or coupling ties, and that move freely",
+                joint.name,
+            )
+
+
+def _joints_above(model: Model, frame: str) -> set[str]:
+    names, body = set(), model.frame(frame).body
+    while body >= 0:
+        names.add(model.joints[body].name)
+        body = model.bodies[body].parent
+    return names
 
 
 def _link(node: Node, tree: UrdfTree) -> str:

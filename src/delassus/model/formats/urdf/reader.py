@@ -9,7 +9,7 @@ from ...parts.elements import WORLD
 from ...parts.joints import Fixed, Free, JointType, Planar, Prismatic, Revolute
 from ..options import ROOT_JOINT, Options
 from ..xml import Document, Node
-from .plus import add_couplings, add_loops
+from .plus import add_couplings, add_loops, remark_on_untied_joints
 from .shapes import ShapeReader
 from .tree import UrdfJoint, UrdfLink, UrdfTree, read_tree
 from .values import read_axis, read_inertia, read_origin
@@ -36,7 +36,9 @@ def read_urdf(document: Document, options: Options) -> Model:
     add_loops(builder, robot, tree, names)
     add_couplings(builder, robot, tree)
     document.report_unused()
-    return builder.build()
+    model = builder.build()
+    remark_on_untied_joints(model, document)
+    return model
 
 
 def _body_names(tree: UrdfTree, floating_base: bool, document: Document) -> dict[str, str]:
