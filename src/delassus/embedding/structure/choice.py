@@ -19,8 +19,8 @@ from ...constrained.rows.constraints import Constraints
 from ...constrained.tasks.loops import close_loops
 from ...errors import ConvergenceError, ModelError
 from ...model.model import Model
-from ...model.parts.constraints import Coupling, Gear
-from .graph import Group
+from ...model.parts.constraints import Constraint, Coupling, Gear
+from .graph import Group, find_groups
 
 _SAMPLES = 24
 _CLOSED = 1e-8  # the largest error of a configuration that counts as closed
@@ -49,11 +49,23 @@ def sample_configurations(model: Model, cs: Constraints, seed: int = 0) -> np.nd
     except ConvergenceError as error:
         closed = np.asarray(error.error) <= _CLOSED
         if not closed.any():
+            best = np.asarray(error.q)[int(np.argmin(error.error))]
             raise ModelError(
                 f"the loops of model {model.name!r} cannot be assembled: from {len(start)} "
-                f"configurations, an error of {np.min(error.error):.3g} remains at best"
+                f"configurations, {_open_loop(model, cs, best)} at best; links may be too short, "
+                "or frames misplaced"
             ) from None
         return np.asarray(error.q)[closed]
+
+
+def _open_loop(model: Model, cs: Constraints, q: np.ndarray) -> str:
+    """The constraint with the largest error, and the bodies that it ties together."""
+    errors = np.abs(cs.position_error(q))
+    sizes = [float(errors[rows].max(initial=0.0)) for rows in cs.slices]
+    worst = int(np.argmax(sizes))
+    groups = find_groups(model, cs.declared)
+    bodies = next(_name(model, group) for group in groups if worst in group.constraints)
+    return f"{cs.declared[worst]} of {bodies} stays open by {sizes[worst]:.3g}"
 
 
 def is_explicit(constraint) -> bool:
@@ -86,20 +98,28 @@ def choose(
     rank = int(ranks.max())
     regular = K[ranks == rank]
     named = _name(model, group)
+    own_constraints = [cs.declared[c] for c in group.constraints]
+    _refuse_zero_ratios(own_constraints)
     if rank == len(dofs):
-        raise ModelError(f"{named} cannot move: its constraints hold all its degrees of freedom")
+        raise ModelError(
+            f"{named} cannot move: its constraints hold all its degrees of freedom; leave one out, "
+            "or lock its joints by dl.reduce"
+        )
     chosen = _independent_joints(joints, dofs, regular, rank, independent, actuated, named)
     own = [k for j in chosen for k in range(j.v.start, j.v.stop)]
     others = [k for k in dofs if k not in own]
     needed = _needed_rows(K)
-    is_constant = all(is_explicit(cs.declared[c]) for c in group.constraints)
+    is_constant = all(map(is_explicit, own_constraints))
     G, offsets = None, np.zeros(len(others))
     if is_constant:
         places = {k: at for at, k in enumerate(dofs)}
         Kd = regular[0][:, [places[k] for k in others]]
         Ki = regular[0][:, [places[k] for k in own]]
-        rests = np.array([cs.declared[c].offset for c in group.constraints]) / lengths
+        rests = np.array([c.offset for c in own_constraints]) / lengths
         both = np.linalg.lstsq(Kd, np.column_stack([-Ki, rests]), rcond=None)[0]
+        if np.abs(Kd @ both[:, -1] - rests).max() > _CLOSED * max(np.abs(rests).max(), 1.0):
+            shown = ", ".join(map(str, own_constraints))
+            raise ModelError(f"{named}: no configuration satisfies all of {shown}")
         both[np.abs(both) <= _SAME * np.abs(both).max(initial=0.0)] = 0.0
         G, offsets = both[:, :-1], both[:, -1]
     needed = tuple(rows[r] for r in needed)
@@ -112,33 +132,58 @@ def _name(model: Model, group: Group) -> str:
     return f"the cluster of {shown}"
 
 
+def _refuse_zero_ratios(constraints: Sequence[Constraint]) -> None:
+    for c in constraints:
+        if isinstance(c, Gear) and c.ratio == 0.0:
+            raise ModelError(
+                f"{c}: with a ratio of zero, {c.other!r} does not move {c.joint!r}; lock that by "
+                f"dl.reduce(model, {{{c.joint!r}: {c.offset:g}}})"
+            )
+
+
 def _independent_joints(joints, dofs, K, rank, independent, actuated, named) -> list:
-    """The joints whose coordinates are independent."""
+    """The joints whose coordinates are independent.
+
+    They are those that were asked for; else those that are declared independent and, as far as
+    these are too few, the best of those of which nothing is declared.
+    """
     count = len(dofs) - rank
-    given = None if independent is None else [j for j in joints if j.name in independent]
-    if given is None and all(j.independent is not None for j in joints):
-        given = [j for j in joints if j.independent]
-    if given is not None:
-        names = ", ".join(j.name for j in given) or "none"
-        if sum(j.nv for j in given) != count:
-            raise ModelError(
-                f"{named} has {count} independent degrees of freedom, but its independent joints "
-                f"({names}) have {sum(j.nv for j in given)}"
-            )
-        if _margin(given, joints, dofs, K) < _SINGULAR:
-            raise ModelError(
-                f"{named}: its other joints do not follow from the independent ones ({names})"
-            )
-        return given
-    sets = _sets(joints, count, actuated)
-    best = max(sets, key=lambda s: _preference(s, joints, dofs, K, actuated), default=None)
-    if best is None or _margin(best, joints, dofs, K) < _SINGULAR:
+
+    def best_set(sure, others):
+        sets = [(*sure, *s) for s in _sets(others, count - _dofs(sure), actuated)]
+        best = max(sets, key=lambda s: _preference(s, dofs, K, actuated), default=None)
+        return None if best is None or _margin(best, dofs, K) < _SINGULAR else list(best)
+
+    if independent is not None:
+        sure, others = [j for j in joints if j.name in independent], []
+    else:
+        sure = [j for j in joints if j.independent]
+        others = [j for j in joints if j.independent is None]
+    chosen = best_set(sure, others)
+    if chosen is not None:
+        return sorted(chosen, key=lambda j: j.index)
+    possible = best_set([], joints)
+    if possible is None:
         raise ModelError(
             f"{named} has {count} independent degrees of freedom, but no set of whole joints has "
             "the others follow from it; a body that can spin about the line between two spherical "
             "joints needs a universal joint"
         )
-    return list(best)
+    advice = f"; take {', '.join(j.name for j in possible)}, for example"
+    given = sure if _dofs(sure) >= count else [*sure, *others]
+    names, have = ", ".join(j.name for j in given) or "none", _dofs(given)
+    if _dofs(sure) > count or have < count:
+        raise ModelError(
+            f"{named} has {count} independent degrees of freedom, but its independent joints "
+            f"({names}) have {have}{advice}"
+        )
+    raise ModelError(
+        f"{named}: its other joints do not follow from the independent ones ({names}){advice}"
+    )
+
+
+def _dofs(joints) -> int:
+    return sum(joint.nv for joint in joints)
 
 
 def _sets(joints, count: int, actuated) -> list[tuple]:
@@ -146,16 +191,16 @@ def _sets(joints, count: int, actuated) -> list[tuple]:
     first = [j for j in joints if j.name in actuated]
     ordered = first + [j for j in joints if j.name not in actuated]
     found = []
-    for size in range(1, len(ordered) + 1):
+    for size in range(min(len(ordered), count) + 1):
         for chosen in combinations(ordered, size):
-            if sum(j.nv for j in chosen) == count:
+            if _dofs(chosen) == count:
                 found.append(chosen)
                 if len(found) >= _MOST_SETS:
                     return found
     return found
 
 
-def _margin(chosen, joints, dofs, K) -> float:
+def _margin(chosen, dofs, K) -> float:
     """How far Kd is from singular: least to largest singular value, where that is best."""
     own = {k for j in chosen for k in range(j.v.start, j.v.stop)}
     Kd = K[:, :, [at for at, k in enumerate(dofs) if k not in own]]
@@ -165,9 +210,9 @@ def _margin(chosen, joints, dofs, K) -> float:
     return float(np.median(s[:, -1] / s[:, 0]))
 
 
-def _preference(chosen, joints, dofs, K, actuated) -> tuple:
+def _preference(chosen, dofs, K, actuated) -> tuple:
     """Sets with more actuated joints, then of better condition, then nearer to the world."""
-    margin = _margin(chosen, joints, dofs, K)
+    margin = _margin(chosen, dofs, K)
     return (
         margin > _SINGULAR,
         sum(j.name in actuated for j in chosen),
