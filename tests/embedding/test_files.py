@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import delassus as dl
-from embedding.mechanisms import closed_states
+from embedding.mechanisms import belt, closed_states, differential
 from trees import relative
 
 pytestmark = pytest.mark.uncompiled
@@ -90,6 +90,32 @@ def test_a_file_is_embedded_as_the_mechanism_it_describes(tmp_path):
     assert np.abs(emb.constraints.position_error(q)).max() < 1e-12
     found = dl.forward_dynamics(emb, q, v, tau, forces)
     assert relative(found, dl.forward_dynamics(expected, q, v, tau, forces)) < 1e-12
+
+
+SAVED = {
+    "crank-rocker": dl.robots.crank_rocker,
+    "four-bar leg": dl.robots.four_bar_leg,
+    "parallel ankle": dl.robots.parallel_ankle,
+    "ankle of distances": lambda: dl.robots.parallel_ankle("distances"),
+    "chains with a rod": lambda: dl.robots.parallel_chains(5, 2, "rod"),
+    "mini cheetah": dl.robots.mini_cheetah,
+    "mit humanoid leg": dl.robots.mit_humanoid_leg,
+    "tello": dl.robots.tello,
+    "belt, nothing declared": belt,
+    "differential, nothing declared": differential,
+}
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_a_saved_model_keeps_its_clusters(tmp_path, name):
+    model = SAVED[name]()
+    model.save(tmp_path / "model.json")
+    emb, again = dl.embed(model), dl.embed(dl.load(tmp_path / "model.json"))
+    assert again.clusters == emb.clusters
+    assert again.independent_joints == emb.independent_joints
+    q, v, tau, _ = closed_states(emb, 1, 1)
+    expected = dl.forward_dynamics(emb, q[0], v[0], tau[0])
+    assert relative(dl.forward_dynamics(again, q[0], v[0], tau[0]), expected) < 1e-12
 
 
 @pytest.mark.parametrize(

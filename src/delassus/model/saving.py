@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from ..checks import file_path
-from ..errors import FileAccessError, MissingFileError, ModelError
+from ..compile.recorded.formulas import Formula, formula_of
+from ..errors import DelassusError, FileAccessError, MissingFileError, ModelError
 from ..spatial.inertia import Inertia
 from ..spatial.transform import Transform
 from .parts.constraints import Constraint, Coupling, Implicit
@@ -79,7 +80,7 @@ def _model_record(model) -> dict:
         "gravity": _list(model.gravity),
         "bodies": [_body_record(body, names) for body in model.bodies],
         "frames": [_frame_record(frame, names) for frame in model.frames],
-        "constraints": [_constraint_record(constraint) for constraint in model.constraints],
+        "constraints": [_constraint_record(model, constraint) for constraint in model.constraints],
         "shapes": [_shape_record(shape) for shape in model.shapes],
     }
 
@@ -127,13 +128,12 @@ def _frame_record(frame: Frame, names: list[str]) -> dict:
     return record
 
 
-def _constraint_record(constraint: Constraint) -> dict:
+def _constraint_record(model, constraint: Constraint) -> dict:
     record: dict = {"type": type(constraint).__name__}
     if isinstance(constraint, Implicit):
-        raise ModelError(
-            f"the Implicit constraint on {', '.join(map(repr, constraint.joints))} holds a Python "
-            "function, which cannot be saved; build the model without it and add it after loading"
-        )
+        formula = _formula(model, constraint)
+        steps = [list(step) for step in formula.steps]
+        return record | {"joints": list(constraint.joints), "steps": steps, "rows": formula.rows}
     if isinstance(constraint, Coupling):
         coefficients = {name: number(x) for name, x in constraint.coefficients.items()}
         return record | {"coefficients": coefficients, "offset": number(constraint.offset)}
@@ -144,6 +144,19 @@ def _constraint_record(constraint: Constraint) -> dict:
         else:
             record[field.name] = value if isinstance(value, str) else number(value)
     return record
+
+
+def _formula(model, constraint: Implicit) -> Formula:
+    """The function of an Implicit constraint as data."""
+    if isinstance(constraint.function, Formula):
+        return constraint.function
+    try:
+        return formula_of(constraint.function, sum(model.joint(j).nq for j in constraint.joints))
+    except DelassusError as error:
+        raise ModelError(
+            f"the Implicit constraint on {', '.join(map(repr, constraint.joints))} holds a Python "
+            f"function, which cannot be saved: {error}"
+        ) from None
 
 
 def _shape_record(shape: Shape) -> dict:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from ...errors import DelassusError, FileFormatError
 
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
+_MANY = 2**31
 _HUGE = 1e100  # beyond this, products of the numbers of a model overflow
 
 
@@ -107,6 +108,13 @@ class Item:
         if not abs(value) < (math.inf if infinite else _HUGE):
             raise self._expected("a finite number" if infinite else f"a number below {_HUGE:g}")
         return value
+
+    def count(self) -> int:
+        """An integer that is not negative, and of a sane size."""
+        is_integer = isinstance(self.value, int) and not isinstance(self.value, bool)
+        if not is_integer or not 0 <= self.value < _MANY:
+            raise self._expected("a count of at least 0")
+        return self.value
 
     def numbers(self, count: int | None = None, infinite: bool = False) -> list[float]:
         """A list of numbers."""

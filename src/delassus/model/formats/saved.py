@@ -6,12 +6,23 @@ from dataclasses import fields
 
 import numpy as np
 
+from ...compile.recorded.formulas import OPERATIONS, Formula
+from ...compile.recorded.programs import record
 from ...errors import FileFormatError
 from ...spatial.inertia import Inertia
 from ...spatial.transform import Transform
 from ..builder import ModelBuilder
 from ..model import Model
-from ..parts.constraints import Closure, Connect, Constraint, Coupling, Distance, Gear, Weld
+from ..parts.constraints import (
+    Closure,
+    Connect,
+    Constraint,
+    Coupling,
+    Distance,
+    Gear,
+    Implicit,
+    Weld,
+)
 from ..parts.elements import WORLD, Shape
 from ..parts.joints import JOINT_TYPES, Free, JointType
 from ..saving import FORMAT, JOINT_DATA, VERSION
@@ -45,6 +56,9 @@ def read_saved(content: bytes, options: Options, report: Report) -> Model:
         for item in root["shapes"].items():
             _read_shape(builder, item)
         model = builder.build()
+    for item, constraint in zip(root["constraints"].items(), model.constraints, strict=True):
+        with item.blamed():
+            _check_formula(model, constraint)
     if options.floating_base and not any(
         b.parent < 0 and isinstance(b.joint.type, Free) for b in model.bodies
     ):
@@ -131,7 +145,40 @@ def _read_constraint(item: Item) -> Constraint:
     if kind == "Distance":
         item.object(("type", "frame", "other", "length"))
         return Distance(item["frame"].text(), item["other"].text(), item["length"].number())
-    raise item.error("expected a constraint: Connect, Weld, Closure, Gear, Coupling or Distance")
+    if kind == "Implicit":
+        item.object(("type", "joints", "steps", "rows"))
+        joints = [name.text() for name in item["joints"].items()]
+        return Implicit(_read_formula(item), joints)
+    raise item.error(
+        "expected a constraint: Connect, Weld, Closure, Gear, Coupling, Distance or Implicit"
+    )
+
+
+def _read_formula(item: Item) -> Formula:
+    """The function of an Implicit constraint, which `_check_formula` checks."""
+    steps = tuple(_read_step(step) for step in item["steps"].items())
+    return Formula(steps, tuple(row.count() for row in item["rows"].items()))
+
+
+def _check_formula(model: Model, constraint: Constraint) -> None:
+    """Raise an error if the function of an Implicit constraint does not fit its joints."""
+    if isinstance(constraint, Implicit):
+        record(constraint.function, sum(model.joint(name).nq for name in constraint.joints))
+
+
+def _read_step(item: Item) -> tuple:
+    name, *rest = item.items() or [item]
+    if not isinstance(name.value, str) or name.value not in OPERATIONS:
+        raise item.error(f"expected a step by one of {', '.join(OPERATIONS)}")
+    operation = OPERATIONS[name.value]
+    if len(rest) != operation.operands + operation.has_constant:
+        raise item.error(
+            f"{name.value} takes {operation.operands + operation.has_constant} entries"
+        )
+    operands = [operand.count() for operand in rest[: operation.operands]]
+    if name.value == "power":
+        return (name.value, *operands, rest[-1].count())
+    return (name.value, *operands, *(x.number() for x in rest[operation.operands :]))
 
 
 def _read_shape(builder: ModelBuilder, item: Item) -> None:
