@@ -49,19 +49,19 @@ def sample_configurations(model: Model, cs: Constraints, seed: int = 0) -> np.nd
     except ConvergenceError as error:
         closed = np.asarray(error.error) <= _CLOSED
         if not closed.any():
-            best = np.asarray(error.q)[int(np.argmin(error.error))]
             raise ModelError(
                 f"the loops of model {model.name!r} cannot be assembled: from {len(start)} "
-                f"configurations, {_open_loop(model, cs, best)} at best; links may be too short, "
-                "or frames misplaced"
+                f"configurations, {_open_loop(model, cs, error.q)} at best; links may be too "
+                "short, or frames misplaced"
             ) from None
         return np.asarray(error.q)[closed]
 
 
 def _open_loop(model: Model, cs: Constraints, q: np.ndarray) -> str:
-    """The constraint with the largest error, and the bodies that it ties together."""
-    errors = np.abs(cs.position_error(q))
-    sizes = [float(errors[rows].max(initial=0.0)) for rows in cs.slices]
+    """The constraint that stays open where all are closed best, and the bodies of its cluster."""
+    errors = cs.position_error(q)
+    best = errors[int(np.argmin(np.linalg.norm(errors, axis=1)))]
+    sizes = [float(np.linalg.norm(best[rows])) for rows in cs.slices]
     worst = int(np.argmax(sizes))
     groups = find_groups(model, cs.declared)
     bodies = next(_name(model, group) for group in groups if worst in group.constraints)
@@ -207,7 +207,9 @@ def _margin(chosen, dofs, K) -> float:
     if Kd.shape[2] == 0:
         return 1.0
     s = np.linalg.svd(Kd, compute_uv=False)[:, : Kd.shape[2]]
-    return float(np.median(s[:, -1] / s[:, 0]))
+    largest = np.linalg.norm(K, axis=(1, 2))
+    is_zero = s[:, 0] <= _SINGULAR * largest
+    return float(np.median(np.where(is_zero, 0.0, s[:, -1]) / np.where(is_zero, 1.0, s[:, 0])))
 
 
 def _preference(chosen, dofs, K, actuated) -> tuple:
