@@ -16,7 +16,9 @@ RUNS = {
     "control_gravity_compensation.py": ([], r"3\.00  0\.0000"),
     "energy_check.py": ([], r"0\.0010   \d\.\de-1[1-9] J"),
     "inverse_kinematics.py": ([], r"within the limits: True"),
+    "linearise_quadruped.py": ([], r"0\.1\d%  rotors: bodies\n +8\.\d+%  rotors: diagonal"),
     "million_states.py": (["2000", "1"], r"2,000 states\nforward dynamics: .* µs a state"),
+    "parallel_ankle.py": (["256"], r"torques come back to \de-1[0-9] N m\n(.*\n)+pitch  0\.30: "),
     "quickstart.py": ([], r"tau has the shape \(1000, 9\)"),
     "symbolic_casadi.py": ([], r"gravity forces to \de-1[3-9]"),
 }
