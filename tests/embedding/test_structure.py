@@ -110,6 +110,28 @@ def test_what_cannot_be_embedded_is_named():
         dl.embed(far)
 
 
+def test_a_loop_of_forty_joints_is_one_cluster():
+    """More independent joints than an index has bits."""
+    model = dl.robots.parallel_chains(20, 20)
+    emb = dl.embed(model)
+    (cluster,) = emb.clusters
+    assert len(cluster.bodies) == 40 and emb.nv == 39
+    rng = np.random.default_rng(0)
+    yd, tau = rng.standard_normal((2, emb.nv))
+    q = emb.spanning(rng.uniform(-0.3, 0.3, emb.nv))
+    forces = np.zeros(model.nv)
+    forces[emb.independent_dofs] = tau
+    v = emb.spanning_velocity(q, yd)
+    expected = dl.constrained_dynamics(model, q, v, forces, emb.constraints).acceleration
+    found = dl.forward_dynamics(emb, q, yd, tau)
+    assert np.allclose(found, expected[emb.independent_dofs], rtol=1e-8, atol=1e-8)
+
+
+def test_a_loop_that_is_too_long_to_embed_is_named():
+    with pytest.raises(dl.ModelError, match=r"65 independent degrees of freedom.* at most 63"):
+        dl.embed(dl.robots.parallel_chains(33, 33))
+
+
 def test_the_other_joints_must_follow_from_the_independent_ones():
     """Both joints of a coupling cannot be independent of it; a third does not fix them."""
     model = geared(0, joints=2)

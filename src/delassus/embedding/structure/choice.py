@@ -28,6 +28,7 @@ _RANK = 1e-8  # of singular values, rows scaled to the same length
 _SAME = 1e-9  # of rows that follow from others
 _SINGULAR = 1e-9  # of the least singular value of Kd, relative to the largest
 _MOST_SETS = 3000  # of joints that are tried
+MOST_INDEPENDENT = 63  # degrees of freedom of a cluster: bits of `packed.MEMBER`
 
 
 class Choice(NamedTuple):
@@ -104,6 +105,11 @@ def choose(
         raise ModelError(
             f"{named} cannot move: its constraints hold all its degrees of freedom; leave one out, "
             "or lock its joints by dl.reduce"
+        )
+    if len(dofs) - rank > MOST_INDEPENDENT:
+        raise ModelError(
+            f"{named} has {len(dofs) - rank} independent degrees of freedom, and an embedded loop "
+            f"at most {MOST_INDEPENDENT}: solve for its constraints by constrained_dynamics"
         )
     chosen = _independent_joints(joints, dofs, regular, rank, independent, actuated, named)
     own = [k for j in chosen for k in range(j.v.start, j.v.stop)]

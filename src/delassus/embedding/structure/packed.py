@@ -47,7 +47,14 @@ CLUSTER = index_record(
 # `is_watched` tells that its acceleration is asked for.
 # In a planar loop, `side` is 1 or -1, and `sense` tells whether it turns about the loop's axis or
 # its opposite.
-MEMBER = index_record("link", "carrier", "local", "moved", "is_leaf", "is_watched", "side", "sense")
+MEMBER = np.dtype(
+    [
+        *((name, INDEX) for name in ("link", "carrier", "local")),
+        ("moved", np.int64),  # bits for `choice.MOST_INDEPENDENT`
+        *((name, INDEX) for name in ("is_leaf", "is_watched", "side", "sense")),
+    ],
+    align=True,
+)
 WORLD_CARRIES = -1  # the `carrier` of a member that hangs from the handle
 # A row of a cluster's constraints that is needed, and its entries in K.
 NEEDED = index_record("row", "piece", "first_entry", "entry_count")
