@@ -24,7 +24,7 @@ ROOMS = {
     ("embedding",): ["structure", "steps", FILES],
     ("benchmarks",): [
         *("peers", "measuring", "reporting", "comparing", FILES),
-        *("tree", "seed_000", "seed_003", "seed_004"),
+        *("tree", "seed_000", "seed_002", "seed_003", "seed_004"),
     ],
     ("constrained",): [
         "rows",

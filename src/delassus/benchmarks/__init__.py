@@ -6,7 +6,7 @@
 | `measuring/` | settings, random states, timers, jobs |
 | `reporting/` | tables, ratios, checks, conclusions, plots, files |
 | `comparing/` | algorithms, methods and problems that several benchmarks share |
-| `tree/`, `seed_000/`, `seed_003/`, `seed_004/` | a benchmark each, declared for `runner.py` |
+| `tree/`, `seed_000/`, `seed_002/` and so on | a benchmark each, declared for `runner.py` |
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ from .measuring.settings import Settings
 from .reporting.result import Result
 from .runner import Benchmark
 from .seed_000 import SEED_000
+from .seed_002 import SEED_002
 from .seed_003 import SEED_003
 from .seed_004 import SEED_004
 from .tree import TREE
 
 __all__ = ["BENCHMARKS", "Benchmark", "Result", "Settings"]
 
-BENCHMARKS = {benchmark.name: benchmark for benchmark in (TREE, SEED_000, SEED_003, SEED_004)}
+BENCHMARKS = {
+    benchmark.name: benchmark for benchmark in (TREE, SEED_000, SEED_002, SEED_003, SEED_004)
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from timeit import Timer
 
 import numpy as np
@@ -50,13 +50,18 @@ def all_methods() -> list[tuple[str, str]]:
 
 
 def count_method(
-    function: str, method: str, constraints: Constraints, damping: float, iterations: int
+    function: str,
+    method: str,
+    constraints: Constraints,
+    damping: float,
+    iterations: int,
+    outputs: Sequence[str] = ("acceleration", "multipliers"),
 ) -> OperationCount:
-    """The operations of a method for one state; residuals of dynamics are not counted."""
+    """The operations of a method for one state; of dynamics, what `outputs` take is counted."""
     options: dict[str, object] = {"constraints": constraints, "method": method}
     if function == DYNAMICS:
         options |= {"tolerance": 0.0, "max_iterations": iterations}
-        options |= {"outputs": ("acceleration", "multipliers")}
+        options |= {"outputs": outputs}
     if function != MATRIX:
         options["damping"] = damping
     return operation_count(_FUNCTIONS[function][0], constraints.model, **options)
