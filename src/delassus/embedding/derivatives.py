@@ -14,10 +14,16 @@ B(y', e_k), which follows from g alone, as B(x, y) = (g(x + y) - g(x - y)) / 4.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..constrained.derivatives.dynamics import constrained_dynamics_derivatives
+from ..constrained.derivatives.dynamics import (
+    constrained_dynamics_derivatives,
+    prox_derivatives,
+)
+from ..constrained.rows.constraints import Constraints
+from ..constrained.rows.request import request
 from ..dynamics.aba import forward_dynamics
 from ..dynamics.derivatives.aba import aba_derivatives
 from ..dynamics.derivatives.rnea import rnea_derivatives
@@ -67,6 +73,46 @@ def _of_accelerations(emb: Embedding, inputs, threads) -> list[np.ndarray]:
     by_q, by_v = found.dq[..., own, :], found.dv[..., own, :]
     dq = by_q @ G + by_v @ _velocity_change(emb, q, v, threads)
     return [dq, by_v @ G, found.dtau[..., own, :][..., own]]
+
+
+def differentiate_held(emb: Embedding, cs, inputs, threads, limits) -> list[np.ndarray]:
+    """What `prox_derivatives` gives, of y'' and of the multipliers of rows that hold.
+
+    Held and embedded rows together are constraints of the spanning tree. Its derivatives are taken
+    along the motions that the embedded ones leave.
+    """
+    _check_joints(emb)
+    q, v, tau, requests, options, *forces = inputs
+    q, v = emb.spanning(q), np.asarray(emb.independent_velocity(v), float)
+    own, m = emb.independent_dofs, cs.size
+    both = _rows_of_both(emb, cs)
+    wide = np.zeros((*q.shape[:-1], emb.model.nv))
+    wide[..., own] = tau
+    asked = np.array(request(both, None, None, None, 0.0, q)[0])
+    asked = np.array(np.broadcast_to(asked, (*q.shape[:-1], *asked.shape[-2:])))
+    asked[..., :m, :] = requests
+    G, _ = emb.motions(q, v, threads)
+    state = q, np.einsum("...ij,...j->...i", G, v), wide, asked, np.asarray(options, float)
+    dq, dv, dtau, *rows = prox_derivatives(both, (*state, *forces), None, threads, limits)
+    change = _velocity_change(emb, q, v, threads)
+    result = []
+    for by_q, by_v, by_tau in (
+        (x[..., own, :] for x in (dq, dv, dtau)),
+        (x[..., :m, :] for x in rows),
+    ):
+        result += [by_q @ G + by_v @ change, by_v @ G, by_tau[..., own]]
+    return result
+
+
+_both: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def _rows_of_both(emb: Embedding, cs: Constraints) -> Constraints:
+    """Held rows, then embedded ones, on the spanning tree."""
+    if cs not in _both:
+        declared = [*cs.declared, *emb.constraints.declared]
+        _both[cs] = Constraints(emb.model, declared, stabilization=cs.stabilization)
+    return _both[cs]
 
 
 def _velocity_change(emb: Embedding, q: np.ndarray, v: np.ndarray, threads) -> np.ndarray:

@@ -12,12 +12,14 @@ from ..compile import Kernel, is_symbolic
 from ..constrained.rows.constraints import Constraints
 from ..dynamics.aba import aba
 from ..dynamics.arguments import check_model, deliver, numbers_of
+from ..dynamics.crba import crba
+from ..dynamics.minverse import minverse
 from ..dynamics.rnea import rnea
-from ..errors import ConvergenceError, DataTypeError, ModelError, ShapeError
+from ..errors import ConvergenceError, DataTypeError, ModelError, SettingError, ShapeError
 from ..model.configuration import RandomLike, generator
 from ..model.mechanism import Mechanism
 from ..model.model import Model
-from ..model.parts.constraints import Constraint
+from ..model.parts.constraints import Closure, Constraint
 from ..model.parts.names import names_of
 from ..spatial.constant import Immutable
 from .aba import embedded_aba
@@ -30,6 +32,7 @@ from .structure.choice import Choice, choose, is_explicit, sample_configurations
 from .structure.graph import NO_BODY, Group, find_groups
 from .structure.planes import planar_senses
 from .structure.spins import Spin, find_spins, gear_of, links_first, lumped
+from .subspaces import Subspaces, actuation_matrix, check_actuators, efforts, subspaces
 
 _CLOSED = 1e-12  # the largest error of rows after `spanning`
 _REGULAR = 1e-6  # of singular values, in the configuration that `spanning` starts from
@@ -78,10 +81,12 @@ class Embedding(Immutable, Mechanism):
         constraints: Constraints,
         structure: list[ClusterParts],
         reference: np.ndarray,
+        actuators: tuple[str | Closure, ...] = (),
     ):
         super().__init__()
         self.model, self.constraints, self.structure = model, constraints, tuple(structure)
         self.reference = reference  # a closed configuration
+        self.actuators = actuators
         self.name = model.name
         dependent = [k for part in structure for k in part.choice.dependent]
         independent = [k for k in range(model.nv) if k not in set(dependent)]
@@ -246,6 +251,31 @@ class Embedding(Immutable, Mechanism):
             return np.asarray(yd)
         return np.einsum("...ij,...j->...i", self.G(y), np.asarray(yd, float))
 
+    def neutral(self) -> np.ndarray:
+        """A configuration of all joints with the loops closed."""
+        q = self.reference.copy()
+        self._put_constant(q)
+        return q
+
+    def integrate(self, q: ArrayLike, v: ArrayLike, *, threads: int | None = None) -> np.ndarray:
+        """The configuration reached from q by the velocity v held for one unit of time.
+
+        Independent joints move by v, and the loops are closed from q on. The result is of y if q
+        is, else of all joints.
+        """
+        start = self.spanning(q)
+        step = np.zeros((*start.shape[:-1], self.model.nv))
+        step[..., self.independent_dofs] = self.independent_velocity(v)
+        moved = self.model.integrate(start, step, threads=threads)
+        if self._is_spanning("q", q, self.model.nq, len(self.y_places)):
+            return self.spanning(moved[..., self.y_places], near=start)
+        return moved[..., self.y_places]
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike, *, threads: int | None = None) -> np.ndarray:
+        """The velocity of independent joints that leads from q0 to q1 in one unit of time."""
+        wide = self.model.difference(self.spanning(q0), self.spanning(q1), threads=threads)
+        return wide[..., self.independent_dofs]
+
     # --- motions ----------------------------------------------------------------------------------
 
     def motions(
@@ -296,6 +326,25 @@ class Embedding(Immutable, Mechanism):
                 worst = np.minimum(worst, s[..., -1] / s[..., 0])
         return worst[()]
 
+    def subspaces(self, q: ArrayLike, cluster: int) -> Subspaces:
+        """S, Ta and Tc of a cluster, by its number: S^T Ta = 1 and S^T Tc = 0."""
+        if cluster not in range(len(self.clusters)):
+            raise SettingError(
+                f"cluster must be a number from 0 to {len(self.clusters) - 1}, got {cluster!r}"
+            )
+        return subspaces(self, q, cluster)
+
+    def W(self, q: ArrayLike) -> np.ndarray:
+        """(..., nv, actuators): forces along y are W times the efforts of the actuators."""
+        return actuation_matrix(self, q)
+
+    def efforts(self, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
+        """The least efforts of the actuators that make forces tau, such as inverse dynamics gives.
+
+        Actuators may be more than there are degrees of freedom.
+        """
+        return efforts(self, q, tau)
+
     def random_configuration(
         self, rng: RandomLike = None, N: int | np.integer | None = None
     ) -> np.ndarray:
@@ -341,6 +390,9 @@ class Embedding(Immutable, Mechanism):
             return None
         if kernel in self.kernels:
             return self._serve_spanning(kernel, inputs, out, threads)
+        if kernel is minverse:
+            M = evaluate_on_tree(self, crba, inputs, threads, ())[0]
+            return list(deliver((np.linalg.inv(M),), out))
         if kernel in DERIVATIVES:
             return list(deliver(tuple(differentiate(self, kernel, inputs, threads)), out))
         if kernel in PROJECTED:
@@ -432,13 +484,14 @@ def embed(
     model: Model,
     constraints: Constraints | Iterable[Constraint] | None = None,
     independent: Iterable[str] | None = None,
-    actuators: Iterable[str] | None = None,
+    actuators: Iterable[str | Closure] | None = None,
 ) -> Embedding:
     """The model with its constraints embedded: local loops become joints of several bodies.
 
     The constraints are those of the model if none are given. `independent` names the joints whose
     coordinates are independent, for clusters in which it names any; else these are as the file
-    declares, or chosen, `actuators` first.
+    declares, or chosen, `actuators` first. These are names of joints, or closures of the model by
+    a hinge or slider that a motor drives; see `Embedding.W` and `Embedding.efforts`.
     """
     check_model(model)
     if not isinstance(model, Model):
@@ -448,7 +501,8 @@ def embed(
             raise ModelError("these constraints are on another model")
         constraints = constraints.declared  # what never opens needs no stabilisation
     cs = Constraints(model, constraints)
-    actuated = _joints(model, "actuators", actuators or ())
+    driven = check_actuators(model, actuators)
+    actuated = tuple(x for x in driven if isinstance(x, str))
     named = None if independent is None else _joints(model, "independent joints", independent)
     reference, jacobians = _samples(model, cs)
     structure = []
@@ -463,7 +517,7 @@ def embed(
         senses = planar_senses(model, cs, group, choice)
         is_driven = turned is not None
         structure.append(ClusterParts(group, choice, spins, gear, senses, swept, is_driven))
-    return Embedding(model, cs, structure, reference)
+    return Embedding(model, cs, structure, reference, driven)
 
 
 def _joints(model: Model, what: str, names: Iterable[str]) -> tuple[str, ...]:

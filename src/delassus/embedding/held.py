@@ -9,11 +9,13 @@ import numpy as np
 
 from ..compile import is_symbolic
 from ..constrained.delassus.matrices import INVERSE_KERNELS, MATRIX_KERNELS
+from ..constrained.derivatives.dynamics import prox_derivatives
 from ..constrained.rows.constraints import Constraints
 from ..constrained.rows.jacobian import evaluate_rows
 from ..constrained.rows.pieces import COUPLING
 from ..dynamics.arguments import deliver
 from ..errors import DataTypeError, ModelError
+from .derivatives import differentiate_held
 from .hybrid import hybrid, hybrid_delassus
 
 if TYPE_CHECKING:
@@ -77,6 +79,8 @@ def serve_rows(
         return _serve_hybrid(emb, cs, inputs, out, threads, shared)
     if kernel is hybrid_delassus:
         return None
+    if kernel is prox_derivatives:
+        return list(deliver(tuple(differentiate_held(emb, cs, inputs, threads, shared)), out))
     if kernel in MATRIX_KERNELS.values():
         return list(deliver((_delassus(emb, cs, inputs[0], threads),), out))
     if kernel in INVERSE_KERNELS.values():
