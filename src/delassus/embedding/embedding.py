@@ -13,6 +13,7 @@ from ..constrained.rows.constraints import Constraints
 from ..dynamics.aba import aba
 from ..dynamics.arguments import check_model, deliver, numbers_of
 from ..dynamics.crba import crba
+from ..dynamics.derivatives.aba import aba_derivatives
 from ..dynamics.minverse import minverse
 from ..dynamics.rnea import rnea
 from ..errors import ConvergenceError, DataTypeError, ModelError, SettingError, ShapeError
@@ -25,11 +26,13 @@ from ..spatial.constant import Immutable
 from .aba import embedded_aba
 from .composed import PROJECTED, evaluate_on_tree
 from .derivatives import DERIVATIVES, differentiate
-from .held import check_held, serve_rows
+from .held import check_held, own_coordinates, serve_rows
 from .motions import closing_steps, cluster_motions
+from .projected import CONSTANT, ProjectedArrays
 from .rnea import embedded_rnea
 from .structure.choice import Choice, choose, is_explicit, sample_configurations
 from .structure.graph import NO_BODY, Group, find_groups
+from .structure.packed import EmbeddedArrays
 from .structure.planes import planar_senses
 from .structure.spins import Spin, find_spins, gear_of, links_first, lumped
 from .subspaces import Subspaces, actuation_matrix, check_actuators, efforts, subspaces
@@ -390,6 +393,8 @@ class Embedding(Immutable, Mechanism):
             return None
         if kernel in self.kernels:
             return self._serve_spanning(kernel, inputs, out, threads)
+        if self.is_constant and kernel in CONSTANT:
+            return self._serve_constant(kernel, inputs, out, threads)
         if kernel is minverse:
             M = evaluate_on_tree(self, crba, inputs, threads, ())[0]
             return list(deliver((np.linalg.inv(M),), out))
@@ -398,9 +403,31 @@ class Embedding(Immutable, Mechanism):
         if kernel in PROJECTED:
             found = evaluate_on_tree(self, kernel, inputs, threads, shared)
             return list(deliver(tuple(found), out))
-        if kernel.signature.model is not embedded_aba.signature.model:
+        if kernel.signature.model not in (EmbeddedArrays, ProjectedArrays):
             raise DataTypeError(f"{kernel.label} takes a model, not an embedding")
         return None
+
+    def kernel_for(self, kernel: Kernel) -> Kernel:
+        """The kernel to run for this embedding where `kernel` is called."""
+        if self.is_constant and kernel in CONSTANT:
+            return CONSTANT[kernel]
+        return super().kernel_for(kernel)
+
+    def _serve_constant(self, kernel, inputs, out, threads):
+        """Kernels of `projected`, for states that are not as they take them."""
+        q, *others = inputs
+        velocities, forces = others[:2], others[2:]
+        is_as_taken = np.shape(q)[-1:] == (self.nq,)
+        is_as_taken = is_as_taken and all(np.shape(x)[-1:] == (self.nv,) for x in velocities)
+        if is_as_taken and kernel is not aba_derivatives:
+            return None
+        own = own_coordinates(self, q)
+        if kernel is aba_derivatives:
+            a = aba(self, (own, *velocities, *forces), None, threads)
+            velocities = [velocities[0], a]
+        velocities = [self.independent_velocity(x) for x in velocities]
+        found = CONSTANT[kernel](self, (own, *velocities, *forces), None, threads)
+        return list(deliver(tuple(found) if kernel is not crba else (found,), out))
 
     def serve_rows(
         self,
