@@ -10,8 +10,11 @@ from trees import random_inertia, random_placement
 X, Y, Z = np.eye(3)
 
 
-def four_bar(lengths=(0.4, 1.0, 0.8, 1.1), base=None):
-    """A planar four-bar: crank, coupler, rocker; with a floating base if `base` is given."""
+def four_bar(lengths=(0.4, 1.0, 0.8, 1.1), base=None, closed_by=None):
+    """A planar four-bar: crank, coupler, rocker; with a floating base if `base` is given.
+
+    It is closed by a hinge, or `closed_by` another constraint.
+    """
     crank, coupler, rocker, ground = lengths
     builder = dl.ModelBuilder("four bar")
     carrier = "world"
@@ -31,7 +34,8 @@ def four_bar(lengths=(0.4, 1.0, 0.8, 1.1), base=None):
     )
     builder.add_frame("coupler_end", "coupler", [coupler, 0, 0])
     builder.add_frame("rocker_end", "rocker", [rocker, 0, 0])
-    builder.add_constraint(dl.Closure(dl.Revolute(Z), "coupler_end", "rocker_end"))
+    hinge = dl.Closure(dl.Revolute(Z), "coupler_end", "rocker_end")
+    builder.add_constraint(hinge if closed_by is None else closed_by)
     return builder.build()
 
 

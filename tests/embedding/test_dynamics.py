@@ -22,6 +22,9 @@ pytestmark = pytest.mark.uncompiled
 MECHANISMS = {
     "four-bar": four_bar,
     "four-bar on a floating base": lambda: four_bar(base=True),
+    "four-bar closed by a point": lambda: four_bar(
+        base=True, closed_by=dl.Connect("coupler_end", "rocker_end")
+    ),
     "motors": lambda: geared(1),
     "oblique motors": lambda: geared(2, is_parallel=False),
     "uneven rotors": lambda: geared(3, is_round=False),
@@ -137,3 +140,35 @@ def test_coordinates_are_told_apart_by_their_length(embeddings, name):
         assert np.abs(near - q).max() < 1e-9
         with pytest.raises(dl.ShapeError, match="independent entries"):
             dl.forward_dynamics(emb, q[:, :-1], v, tau)
+
+
+@pytest.mark.slow
+def test_cassie():
+    """Its knees have rows that are nearly redundant, and its feet are closed by points."""
+    model = dl.robots.load("cassie")
+    emb = dl.embed(model)
+    assert (emb.nv, model.nv) == (16, 44)
+    rng = np.random.default_rng(0)
+    q = emb.random_configuration(rng, 6)
+    q[:, :7] = model.random_configuration(rng, 6)[:, :7]
+    v, tau = rng.standard_normal((2, 6, emb.nv))
+    forces = rng.standard_normal((6, model.n_bodies, 6))
+    wide = np.zeros((6, model.nv))
+    wide[:, emb.independent_dofs] = tau
+    cs = dl.Constraints(model)
+    dense = dl.constrained_dynamics(
+        model, q, emb.spanning_velocity(q, v), wide, cs, forces, method="dense"
+    )
+    own = dense.acceleration[:, emb.independent_dofs]
+    error = np.abs(dl.forward_dynamics(emb, q, v, tau, forces) - own).max()
+    assert error < 1e-10 * np.abs(dense.acceleration).max()
+    assert np.abs(emb.K(q) @ emb.G(q)).max() < 1e-12
+
+
+@pytest.mark.parametrize("kind", ["rod", "coupling"])
+def test_long_chains(kind):
+    emb = dl.embed(dl.robots.parallel_chains(40, 6, kind))
+    q = emb.random_configuration(0, 2)
+    v, tau = np.random.default_rng(0).standard_normal((2, 2, emb.nv))
+    expected = [dense_acceleration(emb, *state) for state in zip(q, v, tau, strict=True)]
+    assert relative(dl.forward_dynamics(emb, q, v, tau), expected) < 1e-8

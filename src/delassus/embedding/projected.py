@@ -38,10 +38,8 @@ def share_type(real: np.dtype) -> np.dtype:
 
     `y` is the number of the independent one in y', `q` and `own_q` are coordinates of the two.
     """
-    return np.dtype(
-        [(name, INDEX) for name in ("dependent", "own", "y", "q", "own_q")] + [("G", real)],
-        align=True,
-    )
+    indices = [(name, INDEX) for name in ("dependent", "y", "q", "own_q")]
+    return np.dtype([*indices, ("G", real)], align=True)
 
 
 def place_type(real: np.dtype) -> np.dtype:

@@ -19,10 +19,11 @@ from ...constrained.rows.constraints import Constraints
 from ...constrained.tasks.loops import close_loops
 from ...errors import ConvergenceError, ModelError
 from ...model.model import Model
-from ...model.parts.constraints import Constraint, Coupling, Gear
+from ...model.parts.constraints import Connect, Constraint, Coupling, Gear
 from .graph import Group, find_groups
 
 _SAMPLES = 24
+_ENOUGH, _STEP = 8, 0.1  # how many closed ones suffice; where to look for others
 _CLOSED = 1e-8  # the largest error of a configuration that counts as closed
 _RANK = 1e-8  # of singular values, rows scaled to the same length
 _SAME = 1e-9  # of rows that follow from others
@@ -45,17 +46,30 @@ def sample_configurations(model: Model, cs: Constraints, seed: int = 0) -> np.nd
     """Configurations that satisfy the constraints."""
     rng = np.random.default_rng(seed)
     start = np.vstack([model.neutral()[None], model.random_configuration(rng, _SAMPLES)])
+    q, errors = _closed(model, start, cs)
+    is_closed = errors <= _CLOSED
+    if not is_closed.any():
+        raise ModelError(
+            f"the loops of model {model.name!r} cannot be assembled: from {len(start)} "
+            f"configurations, {_open_loop(model, cs, q)} at best; links may be too "
+            "short, or frames misplaced"
+        )
+    found = q[is_closed]
+    if len(found) < _ENOUGH:  # more of them, near those that were found
+        near = found[np.arange(_SAMPLES) % len(found)]
+        start = model.integrate(near, _STEP * rng.standard_normal((_SAMPLES, model.nv)))
+        q, errors = _closed(model, start, cs)
+        found = np.vstack([found, q[errors <= _CLOSED]])
+    return found
+
+
+def _closed(model: Model, start: np.ndarray, cs: Constraints) -> tuple[np.ndarray, np.ndarray]:
+    """Configurations with loops closed as far as possible, and their errors."""
     try:
-        return close_loops(model, start, cs, tolerance=_CLOSED)
+        q = close_loops(model, start, cs, tolerance=_CLOSED)
+        return q, np.zeros(len(q))
     except ConvergenceError as error:
-        closed = np.asarray(error.error) <= _CLOSED
-        if not closed.any():
-            raise ModelError(
-                f"the loops of model {model.name!r} cannot be assembled: from {len(start)} "
-                f"configurations, {_open_loop(model, cs, error.q)} at best; links may be too "
-                "short, or frames misplaced"
-            ) from None
-        return np.asarray(error.q)[closed]
+        return np.asarray(error.q), np.asarray(error.error)
 
 
 def _open_loop(model: Model, cs: Constraints, q: np.ndarray) -> str:
@@ -114,7 +128,10 @@ def choose(
     chosen = _independent_joints(joints, dofs, regular, rank, independent, actuated, named)
     own = [k for j in chosen for k in range(j.v.start, j.v.stop)]
     others = [k for k in dofs if k not in own]
-    needed = _needed_rows(K)
+    needed = set(_needed_rows(K))
+    for c in group.constraints:
+        if isinstance(cs.declared[c], Connect):  # whose rows are along the world's axes
+            needed |= {r for r, k in enumerate(rows) if k in range(*cs.slices[c].indices(cs.size))}
     is_constant = all(map(is_explicit, own_constraints))
     G, offsets = None, np.zeros(len(others))
     if is_constant:
@@ -128,7 +145,7 @@ def choose(
             raise ModelError(f"{named}: no configuration satisfies all of {shown}")
         both[np.abs(both) <= _SAME * np.abs(both).max(initial=0.0)] = 0.0
         G, offsets = both[:, :-1], both[:, -1]
-    needed = tuple(rows[r] for r in needed)
+    needed = tuple(rows[r] for r in sorted(needed))
     return Choice(tuple(own), tuple(others), needed, G, tuple(offsets))
 
 
