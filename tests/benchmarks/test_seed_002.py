@@ -46,12 +46,19 @@ def test_quick_run(tmp_path, monkeypatch):
     every_method_is_counted(tables)
     every_problem_is_timed(tables)
     numbers_of_the_paper_stand_beside(tables)
+    feet_are_held(tables)
     assert data["summary"]["fewest_by_depth"] == {"embedded": 4, "of": 4}
     assert data["summary"]["caba_batch"]["smallest"] > 1.0
     assert 0.0 < data["summary"]["largest_difference"] < 1e-9
     for plot in ("growth", "locality", "motors", "torques", "times"):
         assert (tmp_path / f"seed-002-{plot}.png").read_bytes().startswith(b"\x89PNG")
     assert "embedded / rotor-free" in (tmp_path / "seed-002.txt").read_text()
+
+
+def feet_are_held(tables):
+    for key in ("feet_batch", "feet_single"):
+        assert [r["rows"] for r in tables[key]] == [12, 12]
+        assert all(r["faster"] > 1.0 and r["difference"] < 1e-6 for r in tables[key])
 
 
 def every_method_is_counted(tables):

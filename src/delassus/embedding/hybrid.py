@@ -50,7 +50,7 @@ from ..constrained.solvers.proximal import (
 from ..dynamics.aba import DOF
 from .aba import WORK, eliminate, move, start
 from .steps.missing import MISSING, keep_forces, motion_error
-from .steps.strands import put_held_residual, put_held_rows, put_strands
+from .steps.strands import ROOT, put_held_residual, put_held_rows, put_strands
 from .structure.routes import HeldArrays
 
 # Y by panels, and the inverse of D; G = Y D^-1 Y^T + mu, and the inverse of the D of its factor.
@@ -60,6 +60,7 @@ MATRIX = layout(
     G=lambda n: n["padded_rows"] * (n["padded_rows"] + MARGIN),
     D_G="padded_rows",
     solved="most_y",
+    roots=("n_roots", ROOT),
     all_v="spanning_nv",
     z="spanning_nv",
     force="spanning_nv",

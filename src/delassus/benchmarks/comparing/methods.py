@@ -22,9 +22,11 @@ from ..measuring.states import States
 from ..measuring.timing import state_timer
 from ..peers.constraints import PeerCall
 
-# Public functions with their methods. Dense matrices are a reference for tests, not a method.
+# Public functions with their methods. Dense matrices are a reference for tests, not a method, and
+# embedding is for loops (see `seed_002`).
+_OTHERS = ("dense", "embedding", "hybrid")
 _FUNCTIONS = {
-    function.__name__: (function, [name for name in names if name != "dense"])
+    function.__name__: (function, [name for name in names if name not in _OTHERS])
     for function, names in (
         (constrained_dynamics, CONSTRAINED_METHODS),
         (delassus_matrix, DELASSUS_METHODS),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..peers.packages import casadi
 from ..reporting.conclusions import Largest
 from ..runner import Benchmark
-from . import crossovers, growth, locality, motors, ratios, times, torques
+from . import crossovers, feet, growth, locality, motors, ratios, times, torques
 
 __all__ = ["SEED_002"]
 
@@ -23,6 +23,7 @@ SEED_002 = Benchmark(
         motors.PART,
         torques.PART,
         times.PART,
+        feet.PART,
     ),
     derived=(crossovers.CROSSOVERS, ratios.RATIOS),
     conclusions=(

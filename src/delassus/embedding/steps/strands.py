@@ -17,8 +17,10 @@ from ...constrained.rows.wrenches import ROW, piece_registers
 from ...dynamics.aba import DOF, LINK, MOTION
 from ...spatial.vectors import add_scaled, dot, get3, put3, scale
 from ..structure.packed import NO_CLUSTER
-from ..structure.routes import NO_TERM
+from ..structure.routes import NO_ROOT, NO_TERM
 from .elimination import column, is_moved
+
+ROOT = 15  # numbers of `put_root`
 
 
 @function
@@ -51,6 +53,8 @@ def put_strands(model, work):
     """Y by panels, and the inverse of D for all degrees of freedom that strands meet."""
     _, panels = padded_extents(model)
     clear(work.Y, panels)
+    for t in range(len(model.roots)):
+        put_root(model.roots[t], t, work)
     for t in range(len(model.strands)):
         strand = model.strands[t]
         piece = model.pieces[strand.piece]
@@ -72,7 +76,9 @@ def run(model, strand, piece, r, work):
         stop = model.stops[t]
         starts_at_joint = strand.term != NO_TERM and t == strand.first_stop
         at = piece.panel + stop.place * piece.height + r
-        if stop.cluster == NO_CLUSTER:
+        if stop.root != NO_ROOT:
+            end_at_root(stop, at, piece.height, n, f, work)
+        elif stop.cluster == NO_CLUSTER:
             n, f = pass_joint(stop.dof, at, pull if starts_at_joint else 0.0, n, f, work)
         else:
             n, f = pass_cluster(model, stop, at, piece.height, starts_at_joint, pull, n, f, work)
@@ -105,6 +111,55 @@ def pass_joint(k, at, pull, n, f, work):
     work.D[k] = dofs[dof + DOF.D_inverse]
     n = add_scaled(n, u, get3(dofs, dof + DOF.G_angular))
     return n, add_scaled(f, u, get3(dofs, dof + DOF.G_linear))
+
+
+@function
+def put_root(first, root, work):
+    """What forces along each motion of a free body leave along those that are eliminated later.
+
+    S_j . G_k, j < k: as S are the body's axes at its origin, nothing else of G_k is needed.
+    """
+    dofs, at = work.dofs, root * ROOT
+    for k in range(6):
+        dof = (first + k) * DOF.size
+        work.D[first + k] = dofs[dof + DOF.D_inverse]
+        moment, force = get3(dofs, dof + DOF.G_angular), get3(dofs, dof + DOF.G_linear)
+        for j in range(k):
+            axis = get3(dofs, (first + j % 3) * DOF.size + DOF.linear)
+            work.roots[at] = dot(axis, force if j < 3 else moment)
+            at = at + 1
+
+
+@function
+def end_at_root(stop, at, height, n, f, work):
+    """The entries at the six degrees of freedom of a free body, the last one first."""
+    row = stop.root * ROOT
+    first = stop.dof * DOF.size + DOF.linear
+    x, y = get3(work.dofs, first), get3(work.dofs, first + DOF.size)
+    z = get3(work.dofs, first + 2 * DOF.size)
+    u5, u4, u3 = -dot(z, n), -dot(y, n), -dot(x, n)
+    u2, u1, u0 = -dot(z, f), -dot(y, f), -dot(x, f)
+    u4 = u4 - u5 * work.roots[row + 14]
+    u3 = u3 - u5 * work.roots[row + 13]
+    u3 = u3 - u4 * work.roots[row + 9]
+    u2 = u2 - u5 * work.roots[row + 12]
+    u2 = u2 - u4 * work.roots[row + 8]
+    u2 = u2 - u3 * work.roots[row + 5]
+    u1 = u1 - u5 * work.roots[row + 11]
+    u1 = u1 - u4 * work.roots[row + 7]
+    u1 = u1 - u3 * work.roots[row + 4]
+    u1 = u1 - u2 * work.roots[row + 2]
+    u0 = u0 - u5 * work.roots[row + 10]
+    u0 = u0 - u4 * work.roots[row + 6]
+    u0 = u0 - u3 * work.roots[row + 3]
+    u0 = u0 - u2 * work.roots[row + 1]
+    u0 = u0 - u1 * work.roots[row + 0]
+    work.Y[at] = work.Y[at] + u5
+    work.Y[at + 1 * height] = work.Y[at + 1 * height] + u4
+    work.Y[at + 2 * height] = work.Y[at + 2 * height] + u3
+    work.Y[at + 3 * height] = work.Y[at + 3 * height] + u2
+    work.Y[at + 4 * height] = work.Y[at + 4 * height] + u1
+    work.Y[at + 5 * height] = work.Y[at + 5 * height] + u0
 
 
 @function

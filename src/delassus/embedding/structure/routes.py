@@ -16,10 +16,12 @@ import numpy as np
 from ...constrained.rows.packed import MEETING, SHARED_STEP, find_meetings, step_type
 from ...constrained.rows.pieces import COUPLING
 from ...constrained.rows.wrenches import ROW
+from ...dynamics.steps.links import floats
 from ...model.packed import INDEX, index_record
 from .packed import NO_CLUSTER, EmbeddedArrays, Packing
 
 NO_TERM = -1
+NO_ROOT = -1
 
 
 class Strand(NamedTuple):
@@ -41,11 +43,12 @@ class Stop(NamedTuple):
     member: int  # the link of a cluster, or the number of its joint where a strand starts
     dof: int
     place: int  # of its first entry in the panel of the piece
+    root: int  # number of the free body, whose six degrees of freedom are one stop, or NO_ROOT
 
 
 STRAND, STOP = index_record(*Strand._fields), index_record(*Stop._fields)
 
-_OWN = ("steps", "strands", "stops", "supports", "meetings", "shared_steps")
+_OWN = ("steps", "strands", "stops", "supports", "roots", "meetings", "shared_steps")
 
 
 class HeldArrays(namedtuple("HeldArrays", (*EmbeddedArrays._fields, *_OWN))):
@@ -54,6 +57,7 @@ class HeldArrays(namedtuple("HeldArrays", (*EmbeddedArrays._fields, *_OWN))):
     - steps: independent degrees of freedom of each piece, from the last one back
     - strands, stops: see there
     - supports: links that carry strands, outwards
+    - roots: the first degrees of freedom of free bodies in the world that carry strands
     - meetings, shared_steps: steps that the paths of two pieces share (see `rows.packed`)
     """
 
@@ -63,7 +67,7 @@ class HeldArrays(namedtuple("HeldArrays", (*EmbeddedArrays._fields, *_OWN))):
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        own = (step_type(real), STRAND, STOP, INDEX, MEETING, SHARED_STEP)
+        own = (step_type(real), STRAND, STOP, INDEX, INDEX, MEETING, SHARED_STEP)
         return (*EmbeddedArrays.array_types(real), *own)
 
     @classmethod
@@ -93,6 +97,7 @@ class _Routes:
         self.strands: list[Strand] = []
         self.stops: list[Stop] = []
         self.supports: set[int] = set()
+        self.roots: list[int] = []
         self.ranks = self._ranks()
         self.paths = [self._piece(c) for c in range(len(self.pieces))]
         self._place()
@@ -120,9 +125,9 @@ class _Routes:
         order = {k: at for at, k in enumerate(sorted(found, key=self.ranks.__getitem__))}
         for (slot, sign, term, link, _), way in zip(starts, ways, strict=True):
             first = len(self.stops)
-            for cluster, member, dof in way:
-                place = order[self._dofs((cluster, member, dof))[0]]
-                self.stops.append(Stop(cluster, member, dof, place))
+            for stop in way:
+                *where, root = stop
+                self.stops.append(Stop(*where, order[self._dofs(stop)[0]], root))
             self.strands.append(Strand(c, link, slot, sign, term, first, len(way)))
         return order
 
@@ -147,31 +152,42 @@ class _Routes:
         return [int(self.packing.inner[k]) for k in swept.independent]
 
     def _dofs(self, stop: tuple) -> list[int]:
-        cluster, _, dof = stop
+        cluster, _, dof, root = stop
+        if root != NO_ROOT:
+            return [dof + k for k in range(5, -1, -1)]
         return [dof] if cluster == NO_CLUSTER else self._ys(cluster)
 
     def _way(self, link: int, dof: int) -> list[tuple]:
-        """Stops from a link to the world: (cluster, member, degree of freedom)."""
+        """Stops from a link to the world: (cluster, member, degree of freedom, root)."""
         packing, way = self.packing, []
         while link > 0:
             c = int(packing.cluster_of[link])
             self.supports.add(link)
             if c == NO_CLUSTER:
                 own = self._joint(link)
+                if dof < 0 and floats(packing.found.arrays, self.links.view(np.recarray)[link]):
+                    way.append((NO_CLUSTER, -1, own[0], self._root(own[0])))
+                    return way
                 if dof >= 0:  # the joint coordinate where the strand starts
                     own = own[: own.index(int(packing.inner[dof])) + 1]
-                way += [(NO_CLUSTER, -1, k) for k in reversed(own)]
+                way += [(NO_CLUSTER, -1, k, NO_ROOT) for k in reversed(own)]
                 link = int(self.links[link]["parent"])
             else:
                 if dof >= 0:
                     member = self._ys(c).index(int(packing.inner[dof]))
                 else:
                     member = packing.own_links[c].index(link)
-                way.append((c, member, -1))
+                way.append((c, member, -1, NO_ROOT))
                 self._support(c, link)
                 link = packing.handle_of(c)
             dof = -1
         return way
+
+    def _root(self, dof: int) -> int:
+        """The number of a free body, by its first degree of freedom."""
+        if dof not in self.roots:
+            self.roots.append(dof)
+        return self.roots.index(dof)
 
     def _support(self, c: int, link: int) -> None:
         """Links of a cluster that carry one of it."""
@@ -197,6 +213,7 @@ class _Routes:
             np.array(self.strands, STRAND) if self.strands else np.zeros(0, STRAND),
             np.array(self.stops, STOP) if self.stops else np.zeros(0, STOP),
             np.array(sorted(self.supports), INDEX),
+            np.array(self.roots, INDEX),
             *find_meetings(self.paths),
         )
 
@@ -204,4 +221,4 @@ class _Routes:
         """Extents of work memory."""
         own = {"panels": self.panels, "padded_rows": int(self.pieces["height"].sum())}
         most = max((len(part.swept.independent) for part in self.packing.structure), default=0)
-        return {**self.packing.sizes(), **own, "most_y": most}
+        return {**self.packing.sizes(), **own, "most_y": most, "n_roots": len(self.roots)}
