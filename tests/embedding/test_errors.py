@@ -7,8 +7,6 @@ import delassus as dl
 from embedding.mechanisms import X, Y, Z, four_bar
 from trees import random_inertia, relative
 
-pytestmark = pytest.mark.uncompiled
-
 BAR = {"mass": 1.0, "inertia": [0.1, 0, 0, 0.1, 0, 0.1]}
 
 

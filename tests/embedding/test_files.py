@@ -9,8 +9,6 @@ import delassus as dl
 from embedding.mechanisms import belt, closed_states, differential
 from trees import relative
 
-pytestmark = pytest.mark.uncompiled
-
 INERTIAL = """<inertial><origin xyz="{com}"/><mass value="{mass}"/>
  <inertia ixx="{ixx}" ixy="0" ixz="0" iyy="{iyy}" iyz="0" izz="{izz}"/></inertial>"""
 

@@ -10,6 +10,7 @@ from trees import relative
 pytestmark = pytest.mark.uncompiled
 
 CHEETAH_FEET = [dl.Connect(f"{leg}_knee") for leg in ("FR", "FL", "HR", "HL")]
+TELLO = "tello on one foot"  # whose loops take long to close without a compiler
 # Mechanisms, and constraints that are not embedded: points, frames, loops, joints.
 HELD = {
     "cheetah on four feet": (dl.robots.mini_cheetah, CHEETAH_FEET),
@@ -25,7 +26,7 @@ HELD = {
         dl.robots.mit_humanoid,
         [dl.Weld("right_ankle"), dl.Weld("left_ankle")],
     ),
-    "tello on one foot": (dl.robots.tello, [dl.Weld("left_foot")]),
+    TELLO: (dl.robots.tello, [dl.Weld("left_foot")]),
     "four-bar on a floating base": (lambda: four_bar(base=True), [dl.Connect("tool")]),
     "a coupler held": (lambda: four_bar(base=True), [dl.Connect("coupler")]),
     "two links of a cluster": (
@@ -35,7 +36,9 @@ HELD = {
     "uneven rotors": (lambda: geared(5, is_round=False, is_parallel=False), [dl.Connect("b4")]),
     "differential": (differential, [dl.Connect("hand")]),
 }
-each = pytest.mark.parametrize("name", HELD)
+each = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == TELLO else name for name in HELD]
+)
 
 
 @pytest.fixture(scope="module")

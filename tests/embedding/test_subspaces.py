@@ -7,8 +7,6 @@ import delassus as dl
 from embedding.mechanisms import closed_states, four_bar, geared
 from trees import relative
 
-pytestmark = pytest.mark.uncompiled
-
 MECHANISMS = {
     "four-bar": lambda: four_bar(base=True),
     "motors": lambda: geared(1, joints=2),
