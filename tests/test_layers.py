@@ -21,7 +21,7 @@ ROOMS = {
     ("model",): ["parts", FILES, "formats"],
     ("model", "formats"): [FILES, "urdf", "sdf", "mjcf"],
     ("dynamics",): ["steps", FILES, "derivatives"],
-    ("embedding",): ["structure", "steps", FILES],
+    ("embedding",): ["structure", "steps", "algorithms", FILES],
     ("benchmarks",): [
         *("peers", "measuring", "reporting", "comparing", FILES),
         *("tree", "seed_000", "seed_002", "seed_003", "seed_004"),

@@ -64,8 +64,9 @@ from .dynamics.kinematics import (
 from .dynamics.minverse import inverse_mass_matrix
 from .dynamics.passive import passive_forces
 from .dynamics.rnea import bias_forces, gravity_forces, inverse_dynamics
-from .embedding.embedding import Cluster, Embedding
+from .embedding.embedding import Embedding
 from .embedding.split import embed
+from .embedding.structure.clusters import Cluster
 from .errors import (
     ActuationError,
     ConvergenceError,

@@ -15,8 +15,9 @@ from ..constrained.rows.jacobian import evaluate_rows
 from ..constrained.rows.pieces import COUPLING
 from ..dynamics.arguments import deliver
 from ..errors import DataTypeError, ModelError
+from .algorithms.hybrid import hybrid, hybrid_delassus
+from .coordinates import as_kernels_take
 from .derivatives import differentiate_held
-from .hybrid import hybrid, hybrid_delassus
 
 if TYPE_CHECKING:
     from ..compile import Kernel
@@ -26,7 +27,7 @@ _on_tree: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def rows_on_tree(cs: Constraints) -> Constraints:
-    """The same constraints on the spanning tree."""
+    """The constraints of an embedding, as rows of its spanning tree."""
     if cs not in _on_tree:
         _on_tree[cs] = Constraints(cs.model.tree, cs.declared, stabilization=cs.stabilization)
     return _on_tree[cs]
@@ -101,17 +102,8 @@ def _rows(emb: Embedding, cs: Constraints, inputs: tuple, threads) -> tuple[np.n
     return J @ G, velocity, drift + np.einsum("...ij,...j->...i", J, g), error
 
 
-def own_coordinates(emb: Embedding, q) -> np.ndarray:
-    """q as kernels with clusters take it."""
-    q = np.asarray(q)
-    if q.shape[-1:] == (emb.nq,):
-        return q
-    q = emb.spanning(q)
-    return q[..., emb.y_places] if emb.takes_y else q
-
-
 def _delassus(emb: Embedding, cs: Constraints, q, threads) -> np.ndarray:
-    q = own_coordinates(emb, q)
+    q = as_kernels_take(emb, q)
     return hybrid_delassus(cs, (q, np.zeros((*q.shape[:-1], emb.nv), q.dtype)), None, threads)
 
 
@@ -122,7 +114,7 @@ def _serve_hybrid(emb: Embedding, cs, inputs, out, threads, shared) -> list | No
     if lengths == [(emb.nq,), (emb.nv,), (emb.nv,)]:
         return None
     spans = emb.is_spanning_velocity("v", v)
-    own = own_coordinates(emb, q)
+    own = as_kernels_take(emb, q)
     yd = emb.independent_velocity(v)
     G = g = None
     if spans or emb.is_spanning_velocity("tau", tau):

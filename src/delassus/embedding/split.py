@@ -38,9 +38,9 @@ from ..errors import DataTypeError, DelassusError
 from ..model.model import Model
 from ..model.parts.constraints import Constraint
 from ..model.parts.joints import Free
+from .algorithms.hybrid import hybrid
+from .coordinates import as_kernels_take
 from .embedding import Embedding, embed
-from .held import own_coordinates
-from .hybrid import hybrid
 from .structure.graph import Group, find_groups
 
 # A loop is local if it ties together no more bodies than this.
@@ -202,7 +202,7 @@ def _move(parts: Split, state, wanted, asked, options, info, threads, limits) ->
     """y'' at rest under forces, and multipliers of the rows that hold, which are asked for more."""
     emb = parts.embedding
     q, left = state
-    state = own_coordinates(emb, q), np.zeros_like(left), left
+    state = as_kernels_take(emb, q), np.zeros_like(left), left
     if not parts.held.size:
         info[..., INFO.iterations] += 1.0
         return forward_dynamics(emb, *state, threads=threads), np.zeros((*q.shape[:-1], 0))

@@ -71,7 +71,7 @@ class LoopProblem:
 
 @dataclass(frozen=True)
 class ClosedStates:
-    """The same states in independent coordinates, and in those of the spanning tree."""
+    """Closed states, in independent coordinates and in those of the spanning tree."""
 
     embedded: States  # as kernels of the embedding take them
     spanning: States

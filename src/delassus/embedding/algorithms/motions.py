@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ..compile import absolute, function, kernel, maximum
-from ..constrained.rows.measures import measure_between, measure_coupling, measure_implicit
-from ..constrained.rows.pieces import COUPLING, IMPLICIT
-from ..constrained.rows.wrenches import ROW
-from ..dynamics.aba import LINK
-from .steps.closing import CLOSING, close_alone, place_members, put_G, put_g, put_K
-from .steps.driven import put_P
-from .structure.packed import EmbeddedArrays
+from ...compile import absolute, function, kernel, maximum
+from ...constrained.rows.measures import measure_between, measure_coupling, measure_implicit
+from ...constrained.rows.pieces import COUPLING, IMPLICIT
+from ...constrained.rows.wrenches import ROW
+from ...dynamics.aba import LINK
+from ..steps.closing import CLOSING, close_alone, place_members, put_G, put_g, put_K
+from ..steps.driven import put_P
+from ..structure.packed import EmbeddedArrays
 
 
 @kernel(

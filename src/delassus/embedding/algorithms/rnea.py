@@ -8,8 +8,8 @@ J (r'' n + r' omega x n), and of the joints that drive it J (n . alpha + r'').
 
 from __future__ import annotations
 
-from ..compile import function, kernel, layout, present, sincos
-from ..dynamics.rnea import (
+from ...compile import function, kernel, layout, present, sincos
+from ...dynamics.rnea import (
     LINK,
     collect_force,
     pass_force,
@@ -18,7 +18,7 @@ from ..dynamics.rnea import (
     start_at_world,
     subtract_external_force,
 )
-from ..spatial.vectors import (
+from ...spatial.vectors import (
     add,
     add_cross,
     cross,
@@ -31,9 +31,9 @@ from ..spatial.vectors import (
     subtract,
     turn_about_z,
 )
-from .steps.closing import CLOSING, close_alone
-from .steps.elimination import rotor_angle, turned, uneven_forces
-from .structure.packed import NO_CLUSTER, EmbeddedArrays
+from ..steps.closing import CLOSING, close_alone
+from ..steps.elimination import rotor_angle, turned, uneven_forces
+from ..structure.packed import NO_CLUSTER, EmbeddedArrays
 
 WORK = layout(closing=CLOSING, links=("n_links", LINK), a="spanning_nv", tau="spanning_nv")
 

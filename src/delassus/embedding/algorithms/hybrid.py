@@ -13,16 +13,16 @@ costs less than springs on the links would, which take several sweeps and round 
 
 from __future__ import annotations
 
-from ..compile import any_true, clear, function, kernel, layout, presume
-from ..constrained.factor.kkt import (
+from ...compile import any_true, clear, function, kernel, layout, presume
+from ...constrained.factor.kkt import (
     MARGIN,
     add_panels_transposed,
     add_to_delassus,
     factorize_dense,
     padded_extents,
 )
-from ..constrained.factor.ltl import put_both_triangles
-from ..constrained.rows.request import (
+from ...constrained.factor.ltl import put_both_triangles
+from ...constrained.rows.request import (
     INFO,
     INPUTS,
     LIMITS,
@@ -31,7 +31,7 @@ from ..constrained.rows.request import (
     length,
     scaled_length,
 )
-from ..constrained.solvers.prox_ltl import (
+from ...constrained.solvers.prox_ltl import (
     PADDED,
     TURNS,
     correct,
@@ -40,18 +40,18 @@ from ..constrained.solvers.prox_ltl import (
     put_requests,
     start_residual,
 )
-from ..constrained.solvers.proximal import (
+from ...constrained.solvers.proximal import (
     ATTEMPTS,
     contrary_margin,
     goal_of,
     is_open,
     is_uneven,
 )
-from ..dynamics.aba import DOF
+from ...dynamics.aba import DOF
+from ..steps.missing import MISSING, keep_forces, motion_error
+from ..steps.strands import ROOT, put_held_residual, put_held_rows, put_strands
+from ..structure.routes import HeldArrays
 from .aba import WORK, eliminate, move, start
-from .steps.missing import MISSING, keep_forces, motion_error
-from .steps.strands import ROOT, put_held_residual, put_held_rows, put_strands
-from .structure.routes import HeldArrays
 
 # Y by panels, and the inverse of D; G = Y D^-1 Y^T + mu, and the inverse of the D of its factor.
 MATRIX = layout(

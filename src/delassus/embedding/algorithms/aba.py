@@ -8,8 +8,8 @@ y'' = 0.
 
 from __future__ import annotations
 
-from ..compile import function, kernel, layout
-from ..dynamics.aba import (
+from ...compile import function, kernel, layout
+from ...dynamics.aba import (
     DOF,
     FORCE,
     LINK,
@@ -19,20 +19,20 @@ from ..dynamics.aba import (
     put_bias_motions,
     put_rigid_bodies,
 )
-from ..dynamics.steps.articulated import articulate_range
-from ..dynamics.steps.links import put_sines
-from ..dynamics.steps.points import place_world
-from ..spatial.vectors import put3
-from .steps.closing import CLOSING, close_cluster, place_turns, put_columns
-from .steps.elimination import (
+from ...dynamics.steps.articulated import articulate_range
+from ...dynamics.steps.links import put_sines
+from ...dynamics.steps.points import place_world
+from ...spatial.vectors import put3
+from ..steps.closing import CLOSING, close_cluster, place_turns, put_columns
+from ..steps.elimination import (
     accelerate_cluster,
     articulate_cluster,
     pass_cluster_forces,
     put_member_bias,
     put_spins,
 )
-from .steps.gears import articulate_motors, put_motor_forces
-from .structure.packed import NO_CLUSTER, EmbeddedArrays
+from ..steps.gears import articulate_motors, put_motor_forces
+from ..structure.packed import NO_CLUSTER, EmbeddedArrays
 
 WORK = layout(CLOSING, forces=("n_links", FORCE), factor="factor_size", tau="nv")
 

@@ -1,0 +1,1 @@
+"""Algorithms of models with clusters, one a file: kernels on the steps of `steps`."""
