@@ -158,6 +158,17 @@ def test_a_key_changes_with_what_its_kernel_is_made_of(
     assert not changed & set(stays)
 
 
+def test_a_module_that_moves_changes_the_keys_of_its_kernels(copied_package):
+    package = copied_package / "delassus"
+    before = keys(copied_package)
+    (package / "spatial/vectors.py").rename(package / "spatial/arrows.py")
+    for path in package.rglob("*.py"):
+        path.write_text(path.read_text().replace("spatial.vectors", "spatial.arrows"))
+    for path in (package / "spatial").glob("*.py"):
+        path.write_text(path.read_text().replace(".vectors", ".arrows"))
+    assert before["caba"] != keys(copied_package)["caba"]
+
+
 def test_the_compile_layer_is_part_of_every_kernel(copied_package):
     changed, known = changed_by(copied_package, "compile/native/lanes.py", "INDEX", "INDEX ")
     assert changed == known

@@ -135,6 +135,7 @@ class _Writer:
 
     def _function(self, function: FunctionType) -> None:
         code = function.__code__
+        self._text(str(function.__module__))  # kept kernels look functions up by it
         self._code(code, function.__doc__)
         self.write((function.__defaults__, function.__kwdefaults__))
         self.write([cell.cell_contents for cell in function.__closure__ or ()])
