@@ -28,6 +28,17 @@ def moved(emb, q, k, h):
     return emb.spanning(emb.independent(ahead), near=ahead)
 
 
+def pairs_around(emb, state, k):
+    """Two states a step ahead and behind along y_k, for each of the three parts of a state."""
+    q, v, x = state
+    unit = np.eye(emb.nv)[k] * STEP
+    return [
+        ((moved(emb, q, k, STEP), v, x), (moved(emb, q, k, -STEP), v, x)),
+        ((q, v + unit, x), (q, v - unit, x)),
+        ((q, v, x + unit), (q, v, x - unit)),
+    ]
+
+
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("direction", ["forward", "inverse"])
 def test_central_differences(name, direction):
@@ -38,13 +49,7 @@ def test_central_differences(name, direction):
     found = df(emb, q, v, x, forces)
     expected = [np.empty((emb.nv, emb.nv)) for _ in range(3)]
     for k in range(emb.nv):
-        unit = np.eye(emb.nv)[k] * STEP
-        ahead, behind = moved(emb, q, k, STEP), moved(emb, q, k, -STEP)
-        pairs = [
-            ((ahead, v, x), (behind, v, x)),
-            ((q, v + unit, x), (q, v - unit, x)),
-            ((q, v, x + unit), (q, v, x - unit)),
-        ]
+        pairs = pairs_around(emb, (q, v, x), k)
         for matrix, (one, other) in zip(expected, pairs, strict=True):
             change = f(emb, *one, forces) - f(emb, *other, forces)
             matrix[:, k] = change / (2 * STEP)
@@ -107,13 +112,7 @@ def test_central_differences_of_dynamics_that_is_held(name):
         return np.concatenate([s.acceleration, s.multipliers])
 
     for k in range(emb.nv):
-        unit = np.eye(emb.nv)[k] * STEP
-        ahead, behind = moved(emb, q, k, STEP), moved(emb, q, k, -STEP)
-        pairs = [
-            ((ahead, v, tau), (behind, v, tau)),
-            ((q, v + unit, tau), (q, v - unit, tau)),
-            ((q, v, tau + unit), (q, v, tau - unit)),
-        ]
+        pairs = pairs_around(emb, (q, v, tau), k)
         for by, multipliers_by, (one, other) in zip(found[:3], found[3:], pairs, strict=True):
             expected = (solve(*one) - solve(*other)) / (2 * STEP)
             column = np.concatenate([by[:, k], multipliers_by[:, k]])

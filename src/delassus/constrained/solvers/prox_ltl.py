@@ -124,10 +124,17 @@ def prox_ltl(
                     start_residual(model, work.J, a, work)
                     residual = scaled_length(padded_rows, padded.residual, padded.scales, options)
     info[INFO.start] = start + length(nv, a, options)
-    info[INFO.residual] = length(padded_rows, padded.residual, options)
     info[INFO.rows] = residual
     info[INFO.motion] = joint_error(model, work.mass, a, none, work)
     put_multipliers(model, padded.multipliers, multipliers)
+    tell(model, stays, tau, options, info, work)
+
+
+@function
+def tell(model, stays, tau, options, info, work):
+    """What is left of the residual, and of it where rows contradict each other."""
+    padded_rows, _ = padded_extents(model)
+    info[INFO.residual] = length(padded_rows, work.padded.residual, options)
     if any_true(presume(stays > 0.0, False)):
         info[INFO.start] = info[INFO.start] + contrary_margin(stays, info, options)
         info[INFO.rows] = other_part(model, stays, tau, options, work)

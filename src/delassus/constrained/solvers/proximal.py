@@ -140,9 +140,10 @@ def proximal(step, renew=None, error=None, *, is_always_whole: bool = False):
                 is_slow = select(is_slow, change, none) > select(is_slow, bound, none)
                 last_change = select(is_slow, NEVER * one, change)
                 if any_true(is_slow):
+                    so_far = own_count, growth, stays
                     own_count, growth, stays = accelerate(
-                        model, size, limit, is_slow, own_count, growth, stays, goal, options, tau,
-                        dual, multipliers, work,
+                        model, size, limit, is_slow, so_far, goal, options, tau, dual, multipliers,
+                        work,
                     )  # fmt: skip
                     residual = scaled_length(size, dual.residual, dual.scales, options)
                     if not is_followed:
@@ -153,10 +154,11 @@ def proximal(step, renew=None, error=None, *, is_always_whole: bool = False):
 
     @function
     def accelerate(
-        model, size, limit, is_slow, own_count, growth, stays, goal, options, tau, dual,
-        multipliers, work,
-    ):  # fmt: skip
+        model, size, limit, is_slow, so_far, goal, options, tau, dual, multipliers, work
+    ):
         """The method of conjugate residuals for states that are slow, and then a whole step.
+
+        `so_far` is what `iterate` returns; it comes back as it is then.
 
         | symbol | here | what |
         | --- | --- | --- |
@@ -166,6 +168,7 @@ def proximal(step, renew=None, error=None, *, is_always_whole: bool = False):
         """
         none = 0.0 * goal
         one, least = 1.0 + none, options[OPTIONS.least]
+        own_count, growth, stays = so_far
         for t in range(size):
             dual.kept[t] = dual.residual[t]
         step(model, is_slow, False, tau, work)

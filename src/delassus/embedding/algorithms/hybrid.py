@@ -13,7 +13,7 @@ costs less than springs on the links would, which take several sweeps and round 
 
 from __future__ import annotations
 
-from ...compile import any_true, clear, function, kernel, layout, presume
+from ...compile import any_true, clear, function, kernel, layout
 from ...constrained.factor.kkt import (
     MARGIN,
     add_panels_transposed,
@@ -35,14 +35,13 @@ from ...constrained.solvers.prox_ltl import (
     PADDED,
     TURNS,
     correct,
-    other_part,
     put_multipliers,
     put_requests,
     start_residual,
+    tell,
 )
 from ...constrained.solvers.proximal import (
     ATTEMPTS,
-    contrary_margin,
     goal_of,
     is_open,
     is_uneven,
@@ -114,13 +113,10 @@ def hybrid(
                     put_held_residual(model, a, work)
                     residual = scaled_length(padded_rows, padded.residual, padded.scales, options)
     info[INFO.start] = begin + length(len(model.independent), a, options)
-    info[INFO.residual] = length(padded_rows, padded.residual, options)
     info[INFO.rows] = residual
     info[INFO.motion] = motion_error(model, tau, a, none, work)
     put_multipliers(model, padded.multipliers, multipliers)
-    if any_true(presume(stays > 0.0, False)):
-        info[INFO.start] = info[INFO.start] + contrary_margin(stays, info, options)
-        info[INFO.rows] = other_part(model, stays, tau, options, work)
+    tell(model, stays, tau, options, info, work)
 
 
 @function
