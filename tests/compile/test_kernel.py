@@ -66,3 +66,45 @@ def test_forces_that_are_left_out_and_forces_of_zero_are_the_same():
     assert not np.allclose(
         dl.forward_dynamics(model, q, v, a, force), dl.forward_dynamics(model, q, v, a)
     )
+
+
+def test_kernels_without_lanes_branch_on_the_numbers_of_each_state():
+    model = chain(2)
+
+    @kernel(
+        ModelArrays,
+        inputs={"q": "nq"},
+        outputs={"halvings": "", "M": "nv nv"},
+        work=layout(left="nq"),
+        lanes=False,
+    )
+    def halve_until_small(model, q, halvings, M, work):
+        work.left[0] = q[0]
+        count = 0
+        while work.left[0] > 1.0:
+            work.left[0] = 0.5 * work.left[0]
+            count += 1
+        halvings[0] = 1.0 * count
+        if count > 2:
+            M[3] = q[1]
+
+    q = np.array([[2.0**k, k] for k in range(50)])
+    expected = np.zeros((50, 2, 2))
+    expected[3:, 1, 1] = q[3:, 1]
+    for threads in (1, 2):
+        halvings, M = halve_until_small(model, (q,), None, threads)
+        assert np.array_equal(halvings, np.arange(50.0))
+        assert np.array_equal(M, expected)
+    halvings, M = halve_until_small(model, (q[7],))
+    assert halvings == 7
+    assert np.array_equal(M, expected[7])
+
+
+def test_a_kernel_without_lanes_has_no_optional_inputs():
+    with pytest.raises(ValueError, match="no optional inputs"):
+
+        @kernel(
+            ModelArrays, inputs={"q": "nq", "v": "nv optional"}, outputs={"r": "nq"}, lanes=False
+        )
+        def refused(model, q, v, r, work):
+            r[0] = q[0]

@@ -22,6 +22,7 @@ COMPILE_VARIABLE = "DELASSUS_COMPILE"
 # Threads take chunks of states: not too few states, as taking a chunk costs time; and several
 # chunks for each thread, so that all threads finish at nearly the same time.
 _LEAST_CHUNK = 64
+_LEAST_CHUNK_WITHOUT_LANES = 1  # such kernels iterate, and take far longer for a state
 _CHUNKS_A_THREAD = 4
 _DOUBLE = np.dtype(np.float64)
 
@@ -257,7 +258,9 @@ class Batch:
         self.shapes = kernel.shapes(model, shared)[1]
         staged = sum(math.prod(s) for s in self.shapes if len(s) > 1)
         self.staged_bytes = staged * dtype.itemsize  # of matrices, for one state
-        self.width = cpu.lanes(dtype.itemsize)
+        with_lanes = kernel.signature.lanes
+        self.width = cpu.lanes(dtype.itemsize) if with_lanes else 1
+        self.least_chunk = _LEAST_CHUNK if with_lanes else _LEAST_CHUNK_WITHOUT_LANES
         work = kernel.work.size(model.extents(kernel.signature.model))
         self.memory = (work + staged) * self.width
         inputs = kernel.signature.inputs
@@ -266,7 +269,7 @@ class Batch:
     def run(self, inputs, out, threads, shared) -> list[np.ndarray] | None:
         """The outputs, if one thread is enough and the arrays fit unchanged; else None."""
         n = len(inputs[0])
-        if not _is_for_one_thread(n, threads):
+        if not self._is_for_one_thread(n, threads):
             return None
         outputs = [np.empty((n, *s)) for s in self.shapes] if out is None else out
         arrays = (*inputs, *self.left_out[len(inputs) :], *outputs)
@@ -278,12 +281,19 @@ class Batch:
         how = how_to_write(n * self.staged_bytes)
         return self.entry(self.address, *shared, *arrays, scratch, is_checked, *how, start, stop)
 
+    def _is_for_one_thread(self, n: int, threads: int | None) -> bool:
+        """Whether one thread evaluates all of n > 0 states."""
+        if threads is None:
+            return 0 < n <= self.least_chunk
+        is_number = type(threads) is int and threads > 0
+        return is_number and (threads == 1 or n <= self.least_chunk) and n > 0
 
-def _is_for_one_thread(n: int, threads: int | None) -> bool:
-    """Whether one thread evaluates all of n > 0 states."""
-    if threads is None:
-        return 0 < n <= _LEAST_CHUNK
-    return type(threads) is int and threads > 0 and (threads == 1 or n <= _LEAST_CHUNK) and n > 0
+    def chunk(self, n: int, thread_count: int) -> int:
+        """States of a chunk: whole blocks of lanes, so that results do not depend on threads."""
+        if thread_count == 1:
+            return n
+        share = max(n // (thread_count * _CHUNKS_A_THREAD), self.least_chunk)
+        return -(-share // self.width) * self.width
 
 
 def _batch_of(kernel, model, shared, dtype) -> Batch:
@@ -297,7 +307,7 @@ def _batch_of(kernel, model, shared, dtype) -> Batch:
 
 def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     batch = _batch_of(kernel, model, shared, dtype)
-    chunk = _chunk(n, batch.width, thread_count)
+    chunk = batch.chunk(n, thread_count)
     if chunk >= n:
         batch.call(shared, rows, True, n, 0, n)
         return
@@ -313,11 +323,3 @@ def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
             batch.call(shared, rows, True, n, start, stop)
 
     workers.run(take_chunks, helpers=min(thread_count, -(-n // chunk)) - 1)
-
-
-def _chunk(n: int, width: int, thread_count: int) -> int:
-    """States of a chunk: whole blocks of lanes, so that results do not depend on the threads."""
-    if thread_count == 1:
-        return n
-    share = max(n // (thread_count * _CHUNKS_A_THREAD), _LEAST_CHUNK)
-    return -(-share // width) * width

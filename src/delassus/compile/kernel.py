@@ -169,6 +169,7 @@ def kernel(
     outputs: dict[str, str],
     work: Layout = NO_MEMORY,
     shared: tuple[str, ...] = (),
+    lanes: bool = True,
     label: str = "",
 ) -> Callable[[Callable], Kernel]:
     """Declare an algorithm as a kernel.
@@ -176,7 +177,9 @@ def kernel(
     `model` is the class of the arrays that the function reads, such as ModelArrays. `inputs` and
     `outputs` give the shape of each array for one state: "nv", "nv nv", "n_bodies 6 optional" or
     "nv common" (see `language.signature.Argument`). `shared` names integer arrays that are the same
-    for all states. `work` is the layout of the work memory for one state.
+    for all states. `work` is the layout of the work memory for one state. With `lanes=False`
+    batches are evaluated state by state: the function may branch on numbers, and inputs that are
+    optional it cannot have.
 
     The function is called as `f(model, *shared, *inputs, *outputs, work)`, with flat arrays. An
     output of two or more axes is filled with zeros before the call, and the function must write the
@@ -191,7 +194,10 @@ def kernel(
             tuple(argument(*item) for item in inputs.items()),
             tuple(argument(*item) for item in outputs.items()),
             work,
+            lanes,
         )
+        if not lanes and signature.required < len(signature.inputs):
+            raise ValueError(f"the kernel {f.__name__} has no lanes, so no optional inputs either")
         made = Kernel(f, signature, label or f.__name__)
         if f.__name__ in _kernels:
             raise ValueError(f"there are two kernels named {f.__name__}")

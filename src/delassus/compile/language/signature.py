@@ -41,6 +41,7 @@ class Signature:
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
     work: Layout
+    lanes: bool = True  # whether batches are evaluated in lanes, or one state after the other
 
     @cached_property
     def required(self) -> int:

@@ -14,6 +14,7 @@ start..stop-1 in blocks of W lanes, without the GIL:
   would wait for its own cache line.
 - While a block is computed, inputs and outputs of the next block are prefetched. What is prefetched
   and how matrices are copied follows the policy of `writing`.
+- A kernel without lanes, whose loops depend on its numbers, gets one state after the other.
 - With `is_checked` the arrays are not checked again. Inputs may then also have one row for all
   states, or no row if they are optional and left out.
 """
@@ -54,6 +55,7 @@ def _names(kernel_function, signature: Signature, dtype) -> dict:
         "array_at": memory.array_at,
         "word_at": memory.word_at,
         "numbers": memory.numbers,
+        "numbers_at": memory.numbers_at,
         "no_numbers": memory.no_numbers,
         "overlaps": memory.overlaps,
         "clear": operations.clear,
@@ -167,14 +169,50 @@ def _check_lines(signature: Signature, lead: tuple[str, ...], indent: str = "   
     return "".join(f"{indent}if {wrong}:\n{indent}    return 1\n" for wrong in checks)
 
 
-def _batch_source(name: str, signature: Signature) -> str:
-    states, staged = signature.states, signature.staged
-    prepare, ahead, flush = "", "", ""
-    for a in states:
+def _places(signature: Signature) -> str:
+    """Source of where the first state of each argument is, and how far apart states are."""
+    lines = ""
+    for a in signature.states:
         extents = [f"{a.name}.shape[{axis + 1}]" for axis in range(len(a.shape))]
-        prepare += f"    {a.name}_at = address_of({a.name})\n"
-        prepare += f"    {a.name}_size = {' * '.join(extents) or '1'}\n"
-        prepare += f"    {a.name}_stride = {a.name}_size if {a.name}.shape[0] > 1 else 0\n"
+        lines += f"    {a.name}_at = address_of({a.name})\n"
+        lines += f"    {a.name}_size = {' * '.join(extents) or '1'}\n"
+        lines += f"    {a.name}_stride = {a.name}_size if {a.name}.shape[0] > 1 else 0\n"
+    return lines
+
+
+def _batch_head(name: str, signature: Signature) -> str:
+    """Source of a batch entry up to its work memory: open and check the arrays."""
+    arguments = [*_given(signature), "scratch", "is_checked", *Writing._fields, "start", "stop"]
+    return (
+        f"def {name}(header, {', '.join(arguments)}):\n"
+        + _open_lines(signature, ("stop",))
+        + "    if not is_checked:\n"
+        + _check_lines(signature, ("stop",), indent=8 * " ")
+        + _model_lines(signature)
+    )
+
+
+def _batch_source_without_lanes(name: str, signature: Signature) -> str:
+    views = {
+        a: f"numbers_at({a.name}_at, i * {a.name}_stride, WORK_TYPE)" for a in signature.states
+    }
+    zeros = "".join(f"        clear({views[a]}, {a.name}_size)\n" for a in signature.staged)
+    shared = "".join(f"{n}, " for n in signature.shared_names)
+    return (
+        _batch_head(name, signature)
+        + "    memory = numbers(opened(scratch, NUMBERS1))\n"
+        + f"{_places(signature)}    work = {_work(signature)}\n"
+        + f"    for i in range(start, stop):\n{zeros}"
+        + f"        kernel(model, {shared}{', '.join(views.values())}, work)\n    return 0\n"
+    )
+
+
+def _batch_source(name: str, signature: Signature) -> str:
+    if not signature.lanes:
+        return _batch_source_without_lanes(name, signature)
+    states, staged = signature.states, signature.staged
+    prepare, ahead, flush = _places(signature), "", ""
+    for a in states:
         size = f"ITEM_SIZE * {a.name}_stride"
         condition = f" if {size} <= most_ahead else 0" if a in signature.outputs else ""
         ahead += f"        prefetch({a.name}_at, {size}, i + WIDTH, WIDTH{condition})\n"
@@ -198,13 +236,8 @@ def _batch_source(name: str, signature: Signature) -> str:
     finish = "    wait_for_streams()\n" if staged else ""
     shared = "".join(f"{n}, " for n in signature.shared_names)
     passed = ", ".join(f"{a.name}_rows" if a in staged else views[a] for a in states)
-    arguments = [*_given(signature), "scratch", "is_checked", *Writing._fields, "start", "stop"]
     return (
-        f"def {name}(header, {', '.join(arguments)}):\n"
-        + _open_lines(signature, ("stop",))
-        + "    if not is_checked:\n"
-        + _check_lines(signature, ("stop",), indent=8 * " ")
-        + _model_lines(signature)
+        _batch_head(name, signature)
         + "    memory = work_memory(opened(scratch, NUMBERS1))\n"
         + f"{prepare}    work = {_work(signature)}\n"
         "    i = start\n"

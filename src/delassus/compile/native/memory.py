@@ -308,6 +308,18 @@ def numbers(typingctx, array):
 
 
 @intrinsic
+def numbers_at(typingctx, address, offset, dtype):
+    """Numbers of one state that start `offset` numbers after `address`."""
+    result = Numbers(dtype.dtype)
+
+    def generate(context, builder, sig, args):
+        pointer_type = context.get_data_type(result.lane).as_pointer()
+        return builder.gep(builder.inttoptr(args[0], pointer_type), [args[1]])
+
+    return result(types.int64, types.intp, dtype), generate
+
+
+@intrinsic
 def no_numbers(typingctx, dtype):
     """A null pointer, which stands for an argument that was left out."""
     result = Numbers(dtype.dtype)
