@@ -342,3 +342,18 @@ def test_every_kernel_declares_enough_work_memory_for_an_empty_model():
     assert len(on_models) > 10
     assert all(k.work.size(model.dimensions) >= 0 for k in on_models)
     assert dl.bias_forces(model, np.zeros((3, 0)), np.zeros((3, 0))).shape == (3, 0)
+
+
+def test_arrays_whose_byte_order_is_marked_by_hand_are_read():
+    model = chain(3)
+    q, v, a = random_states(model, 0)
+    h5py = pytest.importorskip("h5py", reason="its arrays are marked so")
+    kind = h5py.h5t.IEEE_F64LE.dtype
+    assert kind.byteorder == "<"
+    marked = [np.empty(x.shape, kind) for x in (q, v, a)]
+    for x, y in zip(marked, (q, v, a), strict=True):
+        x[...] = y
+    assert np.array_equal(dl.inverse_dynamics(model, *marked), dl.inverse_dynamics(model, q, v, a))
+    many = [np.stack([x, x]) for x in marked]
+    expected = dl.inverse_dynamics(model, *(np.stack([x, x]) for x in (q, v, a)))
+    assert np.array_equal(dl.inverse_dynamics(model, *many), expected)

@@ -91,7 +91,14 @@ def _as_arrays(arguments: tuple[Argument, ...], inputs) -> tuple[list, np.dtype]
     given = [x for a, x in zip(arguments, arrays, strict=True) if not (a.optional and x.size == 0)]
     single = bool(given) and all(x.dtype == np.float32 for x in given)
     dtype = np.dtype(np.float32 if single else np.float64)
-    return [x if _is_readable(x, dtype) else np.require(x, dtype, "CA") for x in arrays], dtype
+    return [x if _is_readable(x, dtype) else _copied(x, dtype) for x in arrays], dtype
+
+
+def _copied(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """A copy as kernels can read it; `np.array` would keep another mark of the byte order."""
+    copy = np.empty(x.shape, dtype)
+    copy[...] = x
+    return copy
 
 
 def _is_readable(x: np.ndarray, dtype: np.dtype) -> bool:
@@ -178,7 +185,9 @@ def _check_overlap(signature, arrays, outputs) -> None:
 
 def _is_direct(x: np.ndarray, dtype: np.dtype) -> bool:
     flags = x.flags
-    return x.dtype == dtype and flags.c_contiguous and flags.aligned
+    # Arrays of h5py are marked "<" where NumPy's own are "=", though both are the same.
+    is_plain = x.dtype == dtype and x.dtype.byteorder == "="
+    return is_plain and flags.c_contiguous and flags.aligned
 
 
 def _as_rows(x: np.ndarray, shape) -> np.ndarray:
