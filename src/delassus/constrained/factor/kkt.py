@@ -209,14 +209,34 @@ def solve_tree_transposed(model, M, x):
 
 @function
 def solve_dense(m, G, D, x):
-    """x <- G^-1 x"""
+    """x <- G^-1 x
+
+    Three rows are taken at a time: each number of x is then read and written a third as often.
+    """
     pitch = m + MARGIN
-    for k in range(m - 1, -1, -1):
+    for k in range(m - 1, 1, -3):
+        a, b, c = k * pitch, (k - 1) * pitch, (k - 2) * pitch
+        y0 = x[k] * D[k]
+        y1 = (x[k - 1] - G[a + k - 1] * y0) * D[k - 1]
+        y2 = (x[k - 2] - G[a + k - 2] * y0 - G[b + k - 2] * y1) * D[k - 2]
+        for i in range(k - 2):
+            x[i] = x[i] - G[a + i] * y0 - G[b + i] * y1 - G[c + i] * y2
+        x[k], x[k - 1], x[k - 2] = y0, y1, y2
+    for k in range(m % 3 - 1, -1, -1):
         y = x[k] * D[k]
         for i in range(k):
             x[i] = x[i] - G[k * pitch + i] * y
         x[k] = y
-    for i in range(m):
+    rest = m - m % 3
+    for i in range(0, rest, 3):
+        a, b, c = i * pitch, (i + 1) * pitch, (i + 2) * pitch
+        y0 = x[i]
+        y1 = x[i + 1] - G[a + i + 1] * y0
+        y2 = x[i + 2] - G[a + i + 2] * y0 - G[b + i + 2] * y1
+        x[i + 1], x[i + 2] = y1, y2
+        for k in range(i + 3, m):
+            x[k] = x[k] - G[a + k] * y0 - G[b + k] * y1 - G[c + k] * y2
+    for i in range(rest, m):
         y = x[i]
         for k in range(i + 1, m):
             x[k] = x[k] - G[i * pitch + k] * y
