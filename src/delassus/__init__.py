@@ -3,7 +3,7 @@
 The public interface: everything that user code needs is a name of this module.
 """
 
-from . import mujoco, robots
+from . import contact, mujoco, robots
 from .compile import CacheWarning, OperationCount, operation_count, symbolic
 from .constrained.delassus.matrices import (
     DELASSUS_INVERSE_METHODS,
@@ -178,6 +178,7 @@ __all__ = [
     "constrained_dynamics",
     "constrained_dynamics_derivatives",
     "constrained_inverse_dynamics",
+    "contact",
     "coriolis_matrix",
     "delassus_inverse",
     "delassus_matrix",

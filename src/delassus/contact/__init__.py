@@ -1,0 +1,8 @@
+"""The dual problem of contact: cones, problems, residuals and solvers. Knows nothing of robots."""
+
+from .files import load
+from .plain import Residuals, project, residuals
+from .problem import Problem
+from .solving import SOLVERS, Solution, solve
+
+__all__ = ["SOLVERS", "Problem", "Residuals", "Solution", "load", "project", "residuals", "solve"]

@@ -1,0 +1,190 @@
+"""The compiled solvers of problems whose Delassus matrix is an array."""
+
+from __future__ import annotations
+
+from ..compile import absolute, function, kernel, layout, maximum
+from .laws.cones import row_count
+from .laws.request import INFO, LIMIT, OPTION
+from .laws.residuals import put_residuals
+from .operators.dense import DENSE, DENSE_OPERATOR, prepare, recover
+from .shape import ShapeArrays, counts_of
+from .solvers.admm import ADMM, admm
+from .solvers.newton import NEWTON, newton_or_admm
+from .solvers.prox import PROX, prox
+from .solvers.splitting import SPLITTING, splitting
+
+SHARED = ("limits",)
+INPUTS = {
+    "delassus": "rows rows",
+    "free_velocity": "rows",
+    "coefficients": "rows",
+    "warm_start": "rows",
+    "options": f"{OPTION.size} common",
+}
+OUTPUTS = {
+    "reactions": "rows",
+    "velocity": "rows",
+    "info": f"{INFO.size}",
+    "history": "history",
+}
+# Cone rows: scaled coefficients, free velocity, scale and reactions; then as the problem has them.
+CONES = layout(
+    coefficients="cone_rows",
+    b="cone_rows",
+    scale="cone_rows",
+    reactions="cone_rows",
+    own_coefficients="cone_rows",
+    own_reactions="cone_rows",
+    own_velocity="cone_rows",
+)
+WORK = layout(cones=CONES, dense=DENSE)
+
+run_admm = admm(DENSE_OPERATOR)
+run_splitting = splitting(DENSE_OPERATOR)
+run_prox = prox(DENSE_OPERATOR)
+run_auto = newton_or_admm(DENSE_OPERATOR, run_admm)
+
+
+@function
+def open_problem(model, limits, delassus, free_velocity, coefficients, warm_start, work):
+    """Eliminate joints, and scale cone rows."""
+    counts, cones = counts_of(model), work.cones
+    joints, n = model.counts[0], row_count(counts)
+    is_scaled = limits[LIMIT.precondition] > 0
+    prepare(joints, counts, is_scaled, delassus, free_velocity, work.dense)
+    first_contact = counts[0] + counts[1] + counts[2]
+    for i in range(n):
+        scale, x = work.dense.scale[i], coefficients[joints + i]
+        cones.own_coefficients[i] = x
+        cones.coefficients[i] = x / scale if i < first_contact else x
+        cones.scale[i] = scale
+        cones.b[i] = work.dense.b[i]
+        cones.reactions[i] = warm_start[joints + i] / scale
+
+
+@function
+def close_problem(model, delassus, free_velocity, warm_start, options, reactions, velocity, work):
+    """Reactions of joints, and the velocity of all rows."""
+    joints, n = model.counts[0], row_count(counts_of(model))
+    rows = joints + n
+    for i in range(joints):
+        reactions[i] = warm_start[i]
+    for i in range(n):
+        reactions[joints + i] = work.cones.scale[i] * work.cones.reactions[i]
+    if joints > 0:
+        tolerance = 0.1 * options[OPTION.tolerance]
+        recover(joints, n, delassus, free_velocity, tolerance, reactions, work.dense)
+    for i in range(rows):
+        x = free_velocity[i]
+        for k in range(rows):
+            x = x + delassus[i * rows + k] * reactions[k]
+        velocity[i] = x
+
+
+@function
+def tell(model, options, iterations, reactions, velocity, info, work):
+    """Residuals of all rows."""
+    joints, n, cones = model.counts[0], row_count(counts_of(model)), work.cones
+    worst = 0.0 * options[OPTION.tolerance]
+    for i in range(joints):
+        worst = maximum(worst, absolute(velocity[i]))
+    for i in range(n):
+        cones.own_reactions[i] = reactions[joints + i]
+        cones.own_velocity[i] = velocity[joints + i]
+    put_residuals(
+        counts_of(model), cones.own_coefficients, options, cones.own_reactions,
+        cones.own_velocity, cones.reactions, info,
+    )  # fmt: skip
+    info[INFO.dual] = maximum(info[INFO.dual], worst)
+    info[INFO.natural_map] = maximum(info[INFO.natural_map], worst)
+    info[INFO.iterations] = iterations
+
+
+@kernel(
+    ShapeArrays,
+    shared=SHARED,
+    inputs=INPUTS,
+    outputs=OUTPUTS,
+    work=layout(WORK, dual=ADMM),
+    label="contact by ADMM",
+)
+def contact_admm(
+    model, limits, delassus, free_velocity, coefficients, warm_start, options, reactions, velocity,
+    info, history, work,
+):  # fmt: skip
+    """K* contains v + Gamma(v), orthogonal to lambda in K, with v = D lambda + v_f"""
+    open_problem(model, limits, delassus, free_velocity, coefficients, warm_start, work)
+    iterations = run_admm(
+        model, counts_of(model), limits, limits[LIMIT.iterations], work.cones, options,
+        work.cones.reactions, history, work.dual, work.dense,
+    )  # fmt: skip
+    close_problem(model, delassus, free_velocity, warm_start, options, reactions, velocity, work)
+    tell(model, options, iterations, reactions, velocity, info, work)
+
+
+@kernel(
+    ShapeArrays,
+    shared=SHARED,
+    inputs=INPUTS,
+    outputs=OUTPUTS,
+    work=layout(WORK, dual=ADMM, newton=NEWTON),
+    lanes=False,
+    label="contact by Newton and ADMM",
+)
+def contact_auto(
+    model, limits, delassus, free_velocity, coefficients, warm_start, options, reactions, velocity,
+    info, history, work,
+):  # fmt: skip
+    """K* contains v + Gamma(v), orthogonal to lambda in K, with v = D lambda + v_f"""
+    open_problem(model, limits, delassus, free_velocity, coefficients, warm_start, work)
+    iterations = run_auto(
+        model, counts_of(model), limits, work.cones, options, work.cones.reactions, history, work
+    )
+    close_problem(model, delassus, free_velocity, warm_start, options, reactions, velocity, work)
+    tell(model, options, iterations, reactions, velocity, info, work)
+
+
+@kernel(
+    ShapeArrays,
+    shared=SHARED,
+    inputs=INPUTS,
+    outputs=OUTPUTS,
+    work=layout(WORK, split=SPLITTING),
+    lanes=False,
+    label="contact by Gauss-Seidel",
+)
+def contact_splitting(
+    model, limits, delassus, free_velocity, coefficients, warm_start, options, reactions, velocity,
+    info, history, work,
+):  # fmt: skip
+    """K* contains v + Gamma(v), orthogonal to lambda in K, with v = D lambda + v_f"""
+    open_problem(model, limits, delassus, free_velocity, coefficients, warm_start, work)
+    iterations = run_splitting(
+        model, counts_of(model), limits, work.cones, options, work.cones.reactions, history,
+        work.split, work.dense,
+    )  # fmt: skip
+    close_problem(model, delassus, free_velocity, warm_start, options, reactions, velocity, work)
+    tell(model, options, iterations, reactions, velocity, info, work)
+
+
+@kernel(
+    ShapeArrays,
+    shared=SHARED,
+    inputs=INPUTS,
+    outputs=OUTPUTS,
+    work=layout(WORK, split=PROX),
+    lanes=False,
+    label="contact by PROX",
+)
+def contact_prox(
+    model, limits, delassus, free_velocity, coefficients, warm_start, options, reactions, velocity,
+    info, history, work,
+):  # fmt: skip
+    """K* contains v + Gamma(v), orthogonal to lambda in K, with v = D lambda + v_f"""
+    open_problem(model, limits, delassus, free_velocity, coefficients, warm_start, work)
+    iterations = run_prox(
+        model, counts_of(model), limits, work.cones, options, work.cones.reactions, history,
+        work.split, work.dense,
+    )  # fmt: skip
+    close_problem(model, delassus, free_velocity, warm_start, options, reactions, velocity, work)
+    tell(model, options, iterations, reactions, velocity, info, work)

@@ -1,0 +1,1 @@
+"""Solvers of the dual problem, one file each."""

@@ -1,0 +1,201 @@
+"""A semi-smooth Newton method on the natural map, safeguarded by a line search.
+
+    F(lambda) = lambda - P_K(t)        t = lambda - v - Gamma(v)        v = D lambda + b
+    (E + H D) d = -F                   E = 1 - P', H = P' (1 + Gamma')
+
+P' is the derivative of the projection at t: 1 where a contact sticks, 0 where it opens. Blocks of E
+and H belong to a contact; those of other rows are numbers. A step is shortened until F falls, and
+projected onto K. Where that fails, the method says so: `auto` then goes on by ADMM.
+
+| symbol | here | what |
+| --- | --- | --- |
+| E, H | E, H | nine numbers for each row or contact, of which single rows use the first |
+| F, d | F, d | the natural map, and the step |
+
+All is scaled (see `operators.dense`). The cost of a step is O(n^3) for the n rows that are active.
+"""
+
+from __future__ import annotations
+
+from ...compile import absolute, function, layout, maximum, sqrt
+from ..laws.cones import length2, project, row_count
+from ..laws.request import LIMIT, OPTION
+from ..laws.residuals import unscaled_map
+from ..operators import Operator
+
+NEWTON = layout(
+    E=lambda n: 9 * n["cone_rows"],
+    H=lambda n: 9 * n["cone_rows"],
+    F="cone_rows",
+    d="cone_rows",
+    v="cone_rows",
+    tried="cone_rows",
+)
+SHORTENING, MOST_SHORTENINGS = 0.4, 5
+DAMPING = 1e-7  # of E, so that redundant contacts do not make the matrix singular
+
+
+@function
+def put_single(i, is_active, x, newton):
+    """Blocks of a row for itself: active rows have v = 0, others lambda = x."""
+    newton.E[9 * i] = 0.0 if is_active else 1.0
+    newton.H[9 * i] = 1.0 if is_active else 0.0
+    newton.F[i] = x
+
+
+@function
+def put_singles(counts, coefficients, reactions, newton):
+    """F and the blocks of rows that are no contacts."""
+    free, limits, bounded, _ = counts
+    for i in range(free + limits + bounded):
+        t = reactions[i] - newton.v[i]
+        if i < free:
+            put_single(i, True, newton.v[i], newton)
+        elif i < free + limits:
+            put_single(i, t > 0.0, reactions[i] - maximum(t, 0.0), newton)
+        elif absolute(t) < coefficients[i]:
+            put_single(i, True, newton.v[i], newton)
+        else:
+            bound = coefficients[i] if t > 0.0 else -coefficients[i]
+            put_single(i, False, reactions[i] - bound, newton)
+
+
+@function
+def projection_slope(mu, x, y, n):
+    """Value and derivative of the projection onto Coulomb's cone: x y n, then the six numbers."""
+    a = length2(x, y)
+    if mu * a <= -n:
+        return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    if a <= mu * n:
+        return (x, y, n), (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
+    c0, c1, q = x / a, y / a, 1.0 / (1.0 + mu * mu)
+    normal = (mu * a + n) * q
+    s = mu * normal / a
+    w = mu * mu * q - s
+    slope = (s + w * c0 * c0, w * c0 * c1, mu * q * c0, s + w * c1 * c1, mu * q * c1, q)
+    return (s * x, s * y, normal), slope
+
+
+@function
+def put_contact(mu, is_ncp, i, at, reactions, newton):
+    """F and the blocks of a contact whose rows start at i; `at` is where its blocks start."""
+    v0, v1 = newton.v[i], newton.v[i + 1]
+    slip = length2(v0, v1)
+    shift = is_ncp * mu * slip
+    (x, y, n), (p00, p01, p02, p11, p12, p22) = projection_slope(
+        mu,
+        reactions[i] - v0,
+        reactions[i + 1] - v1,
+        reactions[i + 2] - newton.v[i + 2] - shift,
+    )
+    newton.F[i] = reactions[i] - x
+    newton.F[i + 1] = reactions[i + 1] - y
+    newton.F[i + 2] = reactions[i + 2] - n
+    h0, h1 = 0.0, 0.0
+    if slip > 1e-14:
+        h0, h1 = is_ncp * mu * v0 / slip, is_ncp * mu * v1 / slip
+    put_row(newton.E, at, 1.0 - p00, -p01, -p02)
+    put_row(newton.E, at + 3, -p01, 1.0 - p11, -p12)
+    put_row(newton.E, at + 6, -p02, -p12, 1.0 - p22)
+    put_row(newton.H, at, p00 + p02 * h0, p01 + p02 * h1, p02)
+    put_row(newton.H, at + 3, p01 + p12 * h0, p11 + p12 * h1, p12)
+    put_row(newton.H, at + 6, p02 + p22 * h0, p12 + p22 * h1, p22)
+
+
+@function
+def put_row(memory, at, x, y, z):
+    """Three numbers."""
+    memory[at] = x
+    memory[at + 1] = y
+    memory[at + 2] = z
+
+
+@function
+def put_system(counts, cones, options, reactions, newton):
+    """F, E and H. Returns the square of the length of F."""
+    singles = counts[0] + counts[1] + counts[2]
+    put_singles(counts, cones.coefficients, reactions, newton)
+    for c in range(counts[3]):
+        i = singles + 3 * c
+        mu = cones.coefficients[i + 2]
+        put_contact(mu, options[OPTION.is_ncp], i, 9 * (singles + c), reactions, newton)
+    square = 0.0
+    for i in range(singles + 3 * counts[3]):
+        square = square + newton.F[i] * newton.F[i]
+    return square
+
+
+def newton(op: Operator):
+    """Newton's method with an operator."""
+    multiply, solve_blocks = op.multiply, op.solve_blocks
+
+    @function
+    def evaluate(model, counts, cones, options, reactions, newton, memory):
+        """v, then F and its derivative. Returns the natural map as given, and |F|."""
+        n = row_count(counts)
+        multiply(model, n, reactions, newton.v, memory)
+        found = unscaled_map(counts, cones, options, reactions, newton.v)
+        for i in range(n):
+            newton.v[i] = newton.v[i] + cones.b[i]
+        return found, sqrt(put_system(counts, cones, options, reactions, newton))
+
+    @function
+    def run(model, counts, most, cones, options, reactions, newton, memory):
+        """Improve reactions by at most `most` steps. Returns the natural map, and the steps."""
+        n = row_count(counts)
+        found, merit = evaluate(model, counts, cones, options, reactions, newton, memory)
+        steps, is_falling = 0, True
+        while found > options[OPTION.tolerance] and is_falling and steps < most:
+            steps += 1
+            solve_blocks(model, counts, DAMPING, newton, memory)
+            length, is_falling, tries = 1.0, False, 0
+            before = merit
+            while not is_falling and tries < MOST_SHORTENINGS:
+                tries += 1
+                for i in range(n):
+                    newton.tried[i] = reactions[i] + length * newton.d[i]
+                project(counts, cones.coefficients, newton.tried, newton.F)
+                for i in range(n):
+                    newton.tried[i] = newton.F[i]
+                new, merit = evaluate(model, counts, cones, options, newton.tried, newton, memory)
+                # A natural map that is small enough counts, whatever |F| does.
+                is_falling = merit < (1.0 - 0.1 * length) * before
+                is_falling = is_falling or new <= options[OPTION.tolerance]
+                length = SHORTENING * length
+            if is_falling:
+                found = new
+                for i in range(n):
+                    reactions[i] = newton.tried[i]
+        return found, steps
+
+    return run
+
+
+def newton_or_admm(op: Operator, run_admm):
+    """`auto`: Newton from the given reactions; where it fails some ADMM, then Newton again."""
+    run_newton = newton(op)
+
+    @function
+    def run(model, counts, limits, cones, options, reactions, history, work):
+        """Returns the number of iterations of both."""
+        budget, total = limits[LIMIT.iterations], 0.0
+        found, steps = run_newton(
+            model, counts, limits[LIMIT.newton_steps], cones, options, reactions, work.newton,
+            work.dense,
+        )  # fmt: skip
+        total = total + steps
+        share = limits[LIMIT.first_share]
+        while found > options[OPTION.tolerance] and total < budget and share > 0:
+            total = total + run_admm(
+                model, counts, limits, share, cones, options, reactions, history, work.dual,
+                work.dense,
+            )  # fmt: skip
+            found, steps = run_newton(
+                model, counts, limits[LIMIT.newton_steps], cones, options, reactions, work.newton,
+                work.dense,
+            )  # fmt: skip
+            total = total + steps
+            share = 2 * share
+        return total
+
+    return run
