@@ -1,0 +1,1 @@
+"""Contact problems: cones, the dual problem, its solvers and the operators that they work on."""

@@ -1,0 +1,395 @@
+"""Kernels of the operator over bodies, for arrays that a user's operator keeps between calls.
+
+| array | what |
+| --- | --- |
+| inertias, inverses | M and M^-1, 36 numbers of each body; inverses by position |
+| J, damping, bias | Jacobians of joints, S_j and c of their rows |
+| count, elements, C, S | number of cones, a CONE of each slot, their Jacobians, penalties of rows |
+| prepared, penalised | what `bodies.prepare` and `bodies.factor` leave |
+
+Cones stand in slots: arrays have room for all slots, `count` tells how many are used.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...compile import clear, function, kernel, layout, maximum, part
+from ...spatial.vectors import get6, put6
+from . import bodies, free
+from .blocks import backward_columns, forward_columns, solve_front
+from .bodies import BLOCK, MOST_CONE_ROWS, NEWTON, SCRATCH
+from .elements import CONE, JOINT, PAIR, Cones, add_forces, cone_at, row_velocity
+from .order import COLUMN, INDEX, PLACE, TARGET, Order
+
+CONES = {"count": "1", "elements": "cone_table", "C": "cone_numbers"}
+EVERYWHERE = layout(b=("n_bodies", 6))  # forces, then velocities, by position
+
+
+class BodiesArrays(NamedTuple):
+    """The arrays of a system of bodies that kernels read: its order, and its joints."""
+
+    places: np.ndarray
+    columns: np.ndarray
+    rows: np.ndarray
+    updates: np.ndarray
+    bodies: np.ndarray
+    joints: np.ndarray
+    pairs: np.ndarray
+
+    dimensions = (
+        *("n_bodies", "n_front", "matrix", "prepared", "penalised", "inertia_numbers"),
+        *("joint_rows", "joint_numbers", "joint_diagonal"),
+        *("cone_slots", "cone_rows", "cone_table", "cone_numbers", "cone_blocks"),
+    )
+
+    @classmethod
+    def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
+        """The element type of each array."""
+        return PLACE, COLUMN, INDEX, TARGET, INDEX, JOINT, PAIR
+
+    @classmethod
+    def pack(cls, system, real: np.dtype) -> BodiesArrays:
+        """The arrays of a system."""
+        return cls(*system.order, system.joint_records, system.pairs)
+
+
+def extents(order: Order, joint_records: np.ndarray, cone_slots: int, ends: int) -> dict[str, int]:
+    """Extents of arrays and of work memory, for cones of at most `ends` bodies in all slots."""
+    heights = joint_records["height"].astype(int)
+    front = (6 * order.n_front) ** 2
+    return {
+        "n_bodies": len(order.bodies),
+        "n_front": order.n_front,
+        "matrix": order.matrix_size,
+        "prepared": order.matrix_size + front,
+        "penalised": front,
+        "inertia_numbers": 36 * len(order.bodies),
+        "joint_rows": int(heights.sum()),
+        "joint_numbers": int((6 * heights * joint_records["count"]).sum()),
+        "joint_diagonal": int((heights**2).sum()),
+        "cone_slots": cone_slots,
+        "cone_rows": MOST_CONE_ROWS * cone_slots,
+        "cone_table": CONE.size * cone_slots,
+        "cone_numbers": 6 * MOST_CONE_ROWS * ends,
+        "cone_blocks": BLOCK * cone_slots,
+    }
+
+
+class Memory(NamedTuple):
+    """The parts of layouts OPERATOR and NEWTON, from arrays that are kept and work memory."""
+
+    A: Any
+    reduced: Any
+    penalised: Any
+    u: Any
+    rows: Any
+    panel: Any
+
+
+class NewtonMemory(NamedTuple):
+    """The parts of layout NEWTON, and those of OPERATOR that Newton's method needs."""
+
+    A: Any
+    u: Any
+    panel: Any
+    small: Any
+    K: Any
+    pivoted: Any
+
+
+@function
+def memory_of(model, prepared, penalised, work):
+    """Kept arrays and the work memory of a call as one."""
+    reduced = part(prepared, bodies.matrix_size(model))
+    return Memory(prepared, reduced, penalised, work.u, work.rows, work.panel)
+
+
+@function
+def by_position(model, given, b):
+    """Six numbers of each body, ordered by position"""
+    for i in range(len(model.places)):
+        put6(b, 6 * model.places[i].position, get6(given, 6 * i))
+
+
+@function
+def by_body(model, b, found):
+    """Six numbers of each body, ordered by body"""
+    for i in range(len(model.places)):
+        put6(found, 6 * i, get6(b, 6 * model.places[i].position))
+
+
+# --- factors --------------------------------------------------------------------------------------
+
+
+@kernel(
+    BodiesArrays,
+    inputs={"inertias": "inertia_numbers", "J": "joint_numbers", "damping": "joint_rows"},
+    outputs={"prepared": "prepared"},
+    work=SCRATCH,
+    lanes=False,
+    label="inside of an operator over bodies",
+)
+def prepare_bodies(model, inertias, J, damping, prepared, work):
+    """A = M + J^T S_j^-1 J without inside bodies"""
+    memory = memory_of(model, prepared, work.u, work)
+    bodies.put_inertias(model, inertias, memory)
+    bodies.add_joints(model, J, damping, memory)
+    bodies.prepare(model, memory)
+
+
+@kernel(
+    BodiesArrays,
+    inputs={"prepared": "prepared", **CONES, "S": "cone_rows"},
+    outputs={"penalised": "penalised"},
+    work=SCRATCH,
+    lanes=False,
+    label="front of an operator over bodies",
+)
+def factor_bodies(model, prepared, count, elements, C, S, penalised, work):
+    """A_f + C^T S^-1 C = U^T U"""
+    cones = Cones(int(count[0]), elements, C)
+    bodies.factor(model, cones, S, memory_of(model, prepared, penalised, work))
+
+
+# --- cone rows ------------------------------------------------------------------------------------
+
+
+@kernel(
+    BodiesArrays,
+    inputs={
+        **{"prepared": "prepared", "penalised": "penalised", **CONES},
+        **{"S": "cone_rows", "x": "cone_rows"},
+    },
+    outputs={"y": "cone_rows"},
+    work=SCRATCH,
+    lanes=False,
+    label="solution with an operator over bodies",
+)
+def solve_cones(model, prepared, penalised, count, elements, C, S, x, y, work):
+    """(D_c + S) y = x"""
+    cones = Cones(int(count[0]), elements, C)
+    bodies.solve(model, cones, S, x, y, memory_of(model, prepared, penalised, work))
+
+
+@kernel(
+    BodiesArrays,
+    inputs={"prepared": "prepared", **CONES, "x": "cone_rows"},
+    outputs={"y": "cone_rows", "blocks": "cone_blocks"},
+    work=SCRATCH,
+    lanes=False,
+    label="product with an operator over bodies",
+)
+def multiply_cones(model, prepared, count, elements, C, x, y, blocks, work):
+    """y = D_c x, and the blocks of D_c of each cone"""
+    cones = Cones(int(count[0]), elements, C)
+    memory = memory_of(model, prepared, work.u, work)
+    bodies.multiply(model, cones, x, y, memory)
+    for k in range(cones.count):
+        bodies.put_diagonal(model, cones, k, part(blocks, BLOCK * k), memory)
+
+
+@kernel(
+    BodiesArrays,
+    inputs={
+        **{"prepared": "prepared", **CONES, "g": "n_bodies 6"},
+        **{"reactions": "cone_rows", "bias": "cone_rows"},
+    },
+    outputs={"u": "n_bodies 6", "v": "cone_rows"},
+    work=layout(SCRATCH, EVERYWHERE),
+    lanes=False,
+    label="velocities of an operator over bodies",
+)
+def move_bodies(model, prepared, count, elements, C, g, reactions, bias, u, v, work):
+    """A u = g + C^T lambda_c, v = C u + bias"""
+    cones = Cones(int(count[0]), elements, C)
+    memory = memory_of(model, prepared, work.u, work)
+    by_position(model, g, work.b)
+    front = bodies.reduce_forces(model, work.b, memory)
+    bodies.velocities(model, cones, front, reactions, bias, work.u, v, memory)
+    for t in range(6 * bodies.count_front(model)):
+        front[t] = work.u[t]
+    backward_columns(model, prepared, work.b)
+    by_body(model, work.b, u)
+
+
+@kernel(
+    BodiesArrays,
+    inputs={
+        **{"prepared": "prepared", **CONES, "J": "joint_numbers", "damping": "joint_rows"},
+        **{"bias": "joint_rows", "first": "joint_rows", "g": "n_bodies 6"},
+        **{"reactions": "cone_rows", "limits": "2"},
+    },
+    outputs={"multipliers": "joint_rows", "u": "n_bodies 6", "ending": "2"},
+    work=layout(SCRATCH, EVERYWHERE, forces=("n_bodies", 6)),
+    lanes=False,
+    label="joints of an operator over bodies",
+)
+def recover_bodies(
+    model,
+    prepared,
+    count,
+    elements,
+    C,
+    J,
+    damping,
+    bias,
+    first,
+    g,
+    reactions,
+    limits,
+    multipliers,
+    u,
+    ending,
+    work,
+):
+    """M u = g + J^T lambda_j + C^T lambda_c with J u + c = 0"""
+    cones = Cones(int(count[0]), elements, C)
+    memory = memory_of(model, prepared, work.u, work)
+    for k in range(len(model.joints)):
+        joint = model.joints[k]
+        for t in range(joint.row, joint.row + joint.height):
+            multipliers[t] = first[t]
+    joints = bodies.JointRows(J, damping, bias, multipliers)
+    by_position(model, g, work.forces)
+    until = bodies.Limits(limits[0], int(limits[1]))
+    worst, passes = bodies.recover(
+        model, joints, cones, work.forces, reactions, until, work.b, memory
+    )
+    by_body(model, work.b, u)
+    ending[0] = worst
+    ending[1] = 1.0 * passes
+
+
+@kernel(
+    BodiesArrays,
+    inputs={
+        **{"prepared": "prepared", **CONES, "E": "cone_blocks", "H": "cone_blocks"},
+        **{"f": "cone_rows", "delta": "1"},
+    },
+    outputs={"x": "cone_rows"},
+    work=layout(SCRATCH, NEWTON),
+    lanes=False,
+    label="Newton's step of an operator over bodies",
+)
+def solve_cone_blocks(model, prepared, count, elements, C, E, H, f, delta, x, work):
+    """(E + delta + H D_c) x = f"""
+    cones = Cones(int(count[0]), elements, C)
+    memory = NewtonMemory(prepared, work.u, work.panel, work.small, work.K, work.pivoted)
+    bodies.solve_blocks(model, cones, E, H, f, delta[0], x, memory)
+
+
+# --- all rows -------------------------------------------------------------------------------------
+
+
+@kernel(
+    BodiesArrays,
+    inputs={
+        **{"prepared": "prepared", "penalised": "penalised", **CONES, "J": "joint_numbers"},
+        **{"damping": "joint_rows", "S": "cone_rows", "x_j": "joint_rows", "x_c": "cone_rows"},
+    },
+    outputs={"y_j": "joint_rows", "y_c": "cone_rows"},
+    work=EVERYWHERE,
+    lanes=False,
+    label="solution for all rows of bodies",
+)
+def solve_all_rows(
+    model, prepared, penalised, count, elements, C, J, damping, S, x_j, x_c, y_j, y_c, work
+):
+    """(D + S) y = x over joint and cone rows K = [J; C].
+
+    (A + C^T S^-1 C) u = K^T S^-1 x, y = S^-1 (x - K u)
+    """
+    cones = Cones(int(count[0]), elements, C)
+    n_inside = len(model.columns)
+    clear(work.b, 6 * len(model.bodies))
+    front = part(work.b, 6 * n_inside)
+    for k in range(len(model.joints)):
+        divide_rows(model.joints[k], x_j, damping, y_j)
+        add_forces(model.joints[k], J, y_j, work.b)
+    for k in range(cones.count):
+        divide_rows(cone_at(cones, k), x_c, S, y_c)
+        add_forces(cone_at(cones, k), C, y_c, front)
+    forward_columns(model, prepared, work.b)
+    solve_front(penalised, bodies.count_front(model), front)
+    backward_columns(model, prepared, work.b)
+    for k in range(len(model.joints)):
+        subtract_velocities(model.joints[k], J, work.b, damping, y_j)
+    for k in range(cones.count):
+        subtract_velocities(cone_at(cones, k), C, front, S, y_c)
+
+
+@function
+def divide_rows(element, x, damping, y):
+    """y = x / damping for the rows of one element"""
+    for t in range(element.row, element.row + element.height):
+        y[t] = x[t] / damping[t]
+
+
+@function
+def subtract_velocities(element, J, u, damping, y):
+    """y - J u / damping for the rows of one element"""
+    for r in range(element.height):
+        t = element.row + r
+        y[t] = y[t] - row_velocity(element, J, r, u) / damping[t]
+
+
+@kernel(
+    BodiesArrays,
+    inputs={"inertias": "inertia_numbers", "J": "joint_numbers"},
+    outputs={"inverses": "inertia_numbers", "scales": "joint_rows", "blocks": "joint_diagonal"},
+    work=layout(factor=36),
+    lanes=False,
+    label="inverse inertias of bodies",
+)
+def invert_bodies(model, inertias, J, inverses, scales, blocks, work):
+    """M^-1, and of J M^-1 J^T the diagonal and the block of each joint.
+
+    A row of joints that only bodies without an inverse have is 0.
+    """
+    free.invert_inertias(model, inertias, inverses, work.factor)
+    at = 0
+    for k in range(len(model.joints)):
+        joint = model.joints[k]
+        free.put_diagonal(joint, J, inverses, part(blocks, at))
+        at = at + joint.height * joint.height
+        for r in range(joint.height):
+            scale = free.row_diagonal(joint, J, r, inverses)
+            scales[joint.row + r] = maximum(scale, 0.0)
+
+
+@kernel(
+    BodiesArrays,
+    inputs={
+        **{"inverses": "inertia_numbers", **CONES, "J": "joint_numbers"},
+        **{"x_j": "joint_rows", "x_c": "cone_rows"},
+    },
+    outputs={"y_j": "joint_rows", "y_c": "cone_rows", "blocks": "cone_blocks"},
+    work=EVERYWHERE,
+    lanes=False,
+    label="product for all rows of bodies",
+)
+def multiply_all_rows(model, inverses, count, elements, C, J, x_j, x_c, y_j, y_c, blocks, work):
+    """y = D x over joint and cone rows, and the blocks of D of each cone.
+
+    By impulses on one element after the other, then the velocity of each.
+    """
+    cones = Cones(int(count[0]), elements, C)
+    n_inside = len(model.columns)
+    clear(work.b, 6 * len(model.bodies))
+    front, front_inverses = part(work.b, 6 * n_inside), part(inverses, 36 * n_inside)
+    for k in range(len(model.joints)):
+        joint = model.joints[k]
+        free.push(joint, J, part(x_j, joint.row), inverses, work.b)
+    for k in range(cones.count):
+        cone = cone_at(cones, k)
+        free.push(cone, C, part(x_c, cone.row), front_inverses, front)
+    for k in range(len(model.joints)):
+        joint = model.joints[k]
+        free.velocity(joint, J, work.b, part(y_j, joint.row))
+    for k in range(cones.count):
+        cone = cone_at(cones, k)
+        free.velocity(cone, C, front, part(y_c, cone.row))
+        free.put_diagonal(cone, C, front_inverses, part(blocks, BLOCK * k))
