@@ -67,13 +67,20 @@ def invert_block(U, inverse):
 
 
 @function
-def row_diagonal(element, J, r, inverses):
-    """Row r of an element in the diagonal of J M^-1 J^T"""
-    total = 0.0
+def row_scales(element, J, r, inverses):
+    """Row r of an element in the diagonal of J M^-1 J^T, and what the heaviest body has of it.
+
+    Both are scales for the damping of joint rows. Bodies without an inverse are left out; if no
+    body is left, both are 0.
+    """
+    total, least = 0.0, 0.0
     for e in range(element.count):
         row = get6(J, element.jacobian + 6 * (element.height * e + r))
-        total = total + dot6(row, moved(inverses, element.places[e], row))
-    return total
+        share = dot6(row, moved(inverses, element.places[e], row))
+        total = total + share
+        if share > 0.0 and (least == 0.0 or share < least):
+            least = share
+    return total, least
 
 
 @function

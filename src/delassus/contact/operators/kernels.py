@@ -14,68 +14,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ...compile import clear, function, kernel, layout, maximum, part
+from ...compile import clear, function, kernel, layout, part
 from ...spatial.vectors import get6, put6
 from . import bodies, free
 from .blocks import backward_columns, forward_columns, solve_front
-from .bodies import BLOCK, MOST_CONE_ROWS, NEWTON, SCRATCH
-from .elements import CONE, JOINT, PAIR, Cones, add_forces, cone_at, row_velocity
-from .order import COLUMN, INDEX, PLACE, TARGET, Order
+from .bodies import BLOCK, NEWTON, SCRATCH
+from .elements import Cones, add_forces, cone_at, row_velocity
+from .structure import BodiesArrays
 
 CONES = {"count": "1", "elements": "cone_table", "C": "cone_numbers"}
 EVERYWHERE = layout(b=("n_bodies", 6))  # forces, then velocities, by position
-
-
-class BodiesArrays(NamedTuple):
-    """The arrays of a system of bodies that kernels read: its order, and its joints."""
-
-    places: np.ndarray
-    columns: np.ndarray
-    rows: np.ndarray
-    updates: np.ndarray
-    bodies: np.ndarray
-    joints: np.ndarray
-    pairs: np.ndarray
-
-    dimensions = (
-        *("n_bodies", "n_front", "matrix", "prepared", "penalised", "inertia_numbers"),
-        *("joint_rows", "joint_numbers", "joint_diagonal"),
-        *("cone_slots", "cone_rows", "cone_table", "cone_numbers", "cone_blocks"),
-    )
-
-    @classmethod
-    def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
-        """The element type of each array."""
-        return PLACE, COLUMN, INDEX, TARGET, INDEX, JOINT, PAIR
-
-    @classmethod
-    def pack(cls, system, real: np.dtype) -> BodiesArrays:
-        """The arrays of a system."""
-        return cls(*system.order, system.joint_records, system.pairs)
-
-
-def extents(order: Order, joint_records: np.ndarray, cone_slots: int, ends: int) -> dict[str, int]:
-    """Extents of arrays and of work memory, for cones of at most `ends` bodies in all slots."""
-    heights = joint_records["height"].astype(int)
-    front = (6 * order.n_front) ** 2
-    return {
-        "n_bodies": len(order.bodies),
-        "n_front": order.n_front,
-        "matrix": order.matrix_size,
-        "prepared": order.matrix_size + front,
-        "penalised": front,
-        "inertia_numbers": 36 * len(order.bodies),
-        "joint_rows": int(heights.sum()),
-        "joint_numbers": int((6 * heights * joint_records["count"]).sum()),
-        "joint_diagonal": int((heights**2).sum()),
-        "cone_slots": cone_slots,
-        "cone_rows": MOST_CONE_ROWS * cone_slots,
-        "cone_table": CONE.size * cone_slots,
-        "cone_numbers": 6 * MOST_CONE_ROWS * ends,
-        "cone_blocks": BLOCK * cone_slots,
-    }
 
 
 class Memory(NamedTuple):
@@ -339,16 +287,16 @@ def subtract_velocities(element, J, u, damping, y):
 @kernel(
     BodiesArrays,
     inputs={"inertias": "inertia_numbers", "J": "joint_numbers"},
-    outputs={"inverses": "inertia_numbers", "scales": "joint_rows", "blocks": "joint_diagonal"},
+    outputs={
+        **{"inverses": "inertia_numbers", "diagonal": "joint_rows"},
+        **{"heaviest": "joint_rows", "blocks": "joint_diagonal"},
+    },
     work=layout(factor=36),
     lanes=False,
     label="inverse inertias of bodies",
 )
-def invert_bodies(model, inertias, J, inverses, scales, blocks, work):
-    """M^-1, and of J M^-1 J^T the diagonal and the block of each joint.
-
-    A row of joints that only bodies without an inverse have is 0.
-    """
+def invert_bodies(model, inertias, J, inverses, diagonal, heaviest, blocks, work):
+    """M^-1; blocks and diagonal of J M^-1 J^T, and what the heaviest body has of each row."""
     free.invert_inertias(model, inertias, inverses, work.factor)
     at = 0
     for k in range(len(model.joints)):
@@ -356,8 +304,8 @@ def invert_bodies(model, inertias, J, inverses, scales, blocks, work):
         free.put_diagonal(joint, J, inverses, part(blocks, at))
         at = at + joint.height * joint.height
         for r in range(joint.height):
-            scale = free.row_diagonal(joint, J, r, inverses)
-            scales[joint.row + r] = maximum(scale, 0.0)
+            t = joint.row + r
+            diagonal[t], heaviest[t] = free.row_scales(joint, J, r, inverses)
 
 
 @kernel(

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...checks import finite_number, not_negative, positive_integer, real_array
-from ...compile import Tabulated
 from ...errors import ModelError, SettingError, ShapeError
 from . import kernels
 from .arguments import Given, Rows, body_inertias, row_elements, row_vector
 from .bodies import BLOCK, MOST_CONE_ROWS
-from .elements import CONE, MOST_BODIES, MOST_ROWS, joint_records
+from .elements import MOST_ROWS
 from .order import Order, Orders
+from .structure import BodySystem
 
 RELATIVE_DAMPING = 1e-5  # of each row's own entry of the diagonal of D
 
@@ -35,30 +35,6 @@ class Recovered(NamedTuple):
     multipliers: np.ndarray
     residual: float
     passes: int
-
-
-class BodySystem(Tabulated):
-    """The structure of bodies and joints as kernels read it, with slots for cones."""
-
-    def __init__(
-        self, order: Order, bodies: Sequence[Sequence[int]], heights: Sequence[int], slots: int
-    ):
-        super().__init__()
-        self.order, self.slots = order, slots
-        self.joint_records, self.pairs = joint_records(order, bodies, heights)
-        self.dimensions = kernels.extents(order, self.joint_records, slots, MOST_BODIES * slots)
-
-    def cone_numbers(self, cones: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Count, table and Jacobians of cones, for kernels."""
-        table = np.zeros((self.slots, CONE.size))
-        C, row, at = np.zeros(self.dimensions["cone_numbers"]), 0, 0
-        for k, cone in enumerate(cones):
-            position = self.order.places["position"][list(cone.bodies)] - self.order.n_inside
-            table[k, : CONE.places] = row, cone.height, len(cone.bodies), at
-            table[k, CONE.places : CONE.places + len(cone.bodies)] = 6 * position
-            C[at : at + cone.jacobian.size] = cone.jacobian.ravel()
-            row, at = row + cone.height, at + cone.jacobian.size
-        return np.array([float(len(cones))]), table.ravel(), C
 
 
 class BodiesOperator:
@@ -169,30 +145,37 @@ class BodiesOperator:
     def _invert(self) -> None:
         """M^-1, the blocks of D of all elements and its diagonal, as far as M is definite."""
         numbers = self._inertias.ravel(), self._J
-        self._inverses, scales, blocks = kernels.invert_bodies(self._system, numbers)
+        self._inverses, diagonal, heaviest, blocks = kernels.invert_bodies(self._system, numbers)
         inverses = self._inverses.reshape(-1, 36)
         self._has_inverse = bool((inverses[:, 0] > 0.0).all())
         zeros = np.zeros(self.joint_rows), self._pad(np.zeros(self.cone_rows))
         _, _, cone_blocks = kernels.multiply_all_rows(self._system, (*self._all(), *zeros))
         self._blocks = _square(blocks, [j.height for j in self._joints])
         self._blocks += _slotted(cone_blocks, [c.height for c in self._cones])
-        cone_scales = (np.diag(b) for b in self._blocks[len(self._joints) :])
-        diagonal = np.concatenate([scales, *cone_scales])
-        known = diagonal > 0.0
-        # Rows that only bodies without mass have take the mean of the other rows.
-        self._scales = np.where(known, diagonal, diagonal[known].mean() if known.any() else 1.0)
+        of_cones = [np.diag(block) for block in self._blocks[len(self._joints) :]]
+        self._scales = {
+            by: _filled(np.concatenate([rows, *of_cones]))
+            for by, rows in (("diagonal", diagonal), ("heaviest", heaviest))
+        }
 
     @property
     def damping(self) -> np.ndarray:
         """What `solve` adds to the diagonal of D, a number for each row."""
         return self._damping.copy()
 
-    def relative_damping(self, relative: float = RELATIVE_DAMPING) -> np.ndarray:
+    def relative_damping(
+        self, relative: float = RELATIVE_DAMPING, by: str = "diagonal"
+    ) -> np.ndarray:
         """This part of each row's diagonal entry of D.
 
-        Bodies without mass count as fixed; a row of such bodies alone takes the mean of all rows.
+        With `by="heaviest"`, joint rows count only what the heaviest body has of that entry. Joints
+        are then stiff enough for heavy bodies that light ones hold together, from mass ratios of
+        1e3 on: `recover` needs few passes, but less of D_c is exact. Bodies without mass count as
+        fixed; a row of such bodies alone takes the mean of all rows.
         """
-        return finite_number("relative", relative) * self._scales
+        if by not in self._scales:
+            raise SettingError(f"by must be one of {', '.join(self._scales)}, got {by!r}")
+        return finite_number("relative", relative) * self._scales[by]
 
     def set_damping(self, damping: float | ArrayLike | None = None) -> None:
         """Change the damping: one number, or one for each row.
@@ -398,3 +381,9 @@ def _is_the_same(given: tuple, before: tuple | None) -> bool:
     if before is None or given[-1] is not before[-1]:
         return False
     return all(np.array_equal(a, b) for a, b in zip(given[:-1], before[:-1], strict=True))
+
+
+def _filled(scales: np.ndarray) -> np.ndarray:
+    """Scales of rows, with the mean of all in the place of those that are not known."""
+    known = scales > 0.0
+    return np.where(known, scales, scales[known].mean() if known.any() else 1.0)
