@@ -1,4 +1,6 @@
-"""Times of the operator over bodies: python tests/contact/operators/measure.py
+"""Times of the operator over bodies, one thread each:
+
+    OPENBLAS_NUM_THREADS=1 python tests/contact/operators/measure.py
 
 Prints assembly and factorisation against dense NumPy, growth with the number of bodies, and what a
 new penalty costs. Nothing is asserted: times depend on the machine.
@@ -42,7 +44,7 @@ def calls(op):
     rows = op.joint_rows
     given = op._inertias.ravel(), op._J, op.damping[:rows]
     prepared, penalised, y = op._prepared.copy(), op._penalised.copy(), op._S.copy()
-    cones = (*op._cone_numbers, op._S)
+    cones = (op._cone_numbers, op._S)
     x = np.linspace(-1.0, 1.0, len(op._S))
     return (
         lambda: kernels.prepare_bodies(op._system, given, prepared),

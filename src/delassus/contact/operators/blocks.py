@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ...compile import absolute, function, sqrt
+from ...compile import function, sqrt
 from ...spatial.vectors import get6, put6
 from .order import BLOCK_SIZE
 
@@ -32,6 +32,15 @@ class Block(NamedTuple):
     numbers: Any
     at: int
     pitch: int
+
+
+class Entries(NamedTuple):
+    """Single numbers of a matrix: steps from one row to the next, and from column to column."""
+
+    numbers: Any
+    at: int
+    down: int
+    across: int
 
 
 # --- six numbers ----------------------------------------------------------------------------------
@@ -124,17 +133,23 @@ def solve_block(U, B):
 
 @function
 def add_product(C, sign, X, Y, height):
-    """C + sign X^T Y, where X and Y have `height` rows.
+    """C + sign X^T Y, where X and Y have `height` rows"""
+    add_rows(C, sign, Entries(X.numbers, X.at, 1, X.pitch), Y, height)
 
-    Three rows of C at a time, so that rows of Y are loaded less often: a tenth of `prepare`.
+
+@function
+def add_rows(C, sign, X, Y, height):
+    """C + sign X Y, where X is given by `Entries` and Y has `height` rows.
+
+    Three rows of C at a time, so that rows of Y are loaded less often: a tenth of the time.
     """
     for i in range(0, 6, 3):
         row0, row1, row2 = get_row(C, i), get_row(C, i + 1), get_row(C, i + 2)
         for m in range(height):
-            at, y = X.at + m * X.pitch + i, get_row(Y, m)
+            at, y = X.at + m * X.across + i * X.down, get_row(Y, m)
             row0 = add_scaled6(row0, sign * X.numbers[at], y)
-            row1 = add_scaled6(row1, sign * X.numbers[at + 1], y)
-            row2 = add_scaled6(row2, sign * X.numbers[at + 2], y)
+            row1 = add_scaled6(row1, sign * X.numbers[at + X.down], y)
+            row2 = add_scaled6(row2, sign * X.numbers[at + 2 * X.down], y)
         put_row(C, i, row0)
         put_row(C, i + 1, row1)
         put_row(C, i + 2, row2)
@@ -280,31 +295,3 @@ def solve_front(U, count, b):
                 s = add_products6(s, row, get6(b, 6 * j))
             b[6 * k + i] = b[6 * k + i] - sum6(s)
         backward_block(front_block(U, pitch, k, k), b, 6 * k)
-
-
-@function
-def solve_by_pivots(A, n, width):
-    """X <- A^-1 X for a matrix [A, X] of n rows and `width` columns; A is spoilt.
-
-    Gaussian elimination with row pivots.
-    """
-    for k in range(n):
-        pivot, most = k, absolute(A[width * k + k])
-        for i in range(k + 1, n):
-            if absolute(A[width * i + k]) > most:
-                pivot, most = i, absolute(A[width * i + k])
-        if pivot != k:
-            for j in range(k, width):
-                A[width * k + j], A[width * pivot + j] = A[width * pivot + j], A[width * k + j]
-        inverse = 1.0 / A[width * k + k]
-        for j in range(k + 1, width):
-            A[width * k + j] = A[width * k + j] * inverse
-        for i in range(k + 1, n):
-            s = A[width * i + k]
-            for j in range(k + 1, width):
-                A[width * i + j] = A[width * i + j] - s * A[width * k + j]
-    for k in range(n - 1, 0, -1):
-        for i in range(k):
-            s = A[width * i + k]
-            for j in range(n, width):
-                A[width * i + j] = A[width * i + j] - s * A[width * k + j]

@@ -41,7 +41,6 @@ from .blocks import (
     factor_front,
     forward_columns,
     get_row,
-    solve_by_pivots,
     solve_front,
 )
 from .elements import (
@@ -55,6 +54,7 @@ from .elements import (
     weigh_by_damping,
 )
 from .order import BLOCK_SIZE
+from .pivots import solve_pivoted, solve_small
 
 
 def front_numbers(n: dict[str, int]) -> int:
@@ -168,7 +168,7 @@ def factor(model, cones, S, work):
 
 @function
 def solve(model, cones, S, x, y, work):
-    """(D_c + S) y = x"""
+    """(D_c + S) y = x; y may be x"""
     count, u = count_front(model), work.u
     clear(u, 6 * count)
     for k in range(cones.count):
@@ -181,12 +181,12 @@ def solve(model, cones, S, x, y, work):
         element = cone_at(cones, k)
         for r in range(element.height):
             t = element.row + r
-            y[t] = (x[t] - row_velocity(element, cones.C, r, u)) / S[t]
+            y[t] = y[t] - row_velocity(element, cones.C, r, u) / S[t]
 
 
 @function
 def multiply(model, cones, x, y, work):
-    """y = D_c x"""
+    """y = D_c x; y may be x"""
     count, u = count_front(model), work.u
     clear(u, 6 * count)
     push_front(cones, x, u)
@@ -306,7 +306,7 @@ def divide_blocks(element, k, E, H, f, delta, q, work):
             small[width * i + h + j] = H[BLOCK * k + h * i + j]
         small[width * i + i] = small[width * i + i] + delta
         small[width * i + 2 * h] = f[element.row + i]
-    solve_by_pivots(small, h, width)
+    solve_small(small, h, width)
     for i in range(h):
         for j in range(h):
             work.K[BLOCK * k + h * i + j] = small[width * i + h + j]
@@ -334,7 +334,7 @@ def solve_blocks(model, cones, E, H, f, delta, x, work):
         add_cone(element, cones.C, work.panel, False, work.pivoted, n + 1)
     for t in range(n):
         work.pivoted[(n + 1) * t + n] = u[t]
-    solve_by_pivots(work.pivoted, n, n + 1)
+    solve_pivoted(work.pivoted, count_front(model))
     for t in range(n):
         u[t] = work.pivoted[(n + 1) * t + n]
     for k in range(cones.count):

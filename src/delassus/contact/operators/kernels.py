@@ -3,11 +3,12 @@
 | array | what |
 | --- | --- |
 | inertias, inverses | M and M^-1, 36 numbers of each body; inverses by position |
-| J, damping, bias | Jacobians of joints, S_j and c of their rows |
-| count, elements, C, S | number of cones, a CONE of each slot, their Jacobians, penalties of rows |
+| J, damping | Jacobians of joints, and S_j of their rows |
+| slots | number of cones, number of slots, a CONE of each slot, their Jacobians |
+| S | penalties of cone rows |
 | prepared, penalised | what `bodies.prepare` and `bodies.factor` leave |
 
-Cones stand in slots: arrays have room for all slots, `count` tells how many are used.
+Arrays have room for as many cones as there are slots.
 """
 
 from __future__ import annotations
@@ -19,10 +20,9 @@ from ...spatial.vectors import get6, put6
 from . import bodies, free
 from .blocks import backward_columns, forward_columns, solve_front
 from .bodies import BLOCK, NEWTON, SCRATCH
-from .elements import Cones, add_forces, cone_at, row_velocity
+from .elements import CONE, Cones, add_forces, cone_at, row_velocity
 from .structure import BodiesArrays
 
-CONES = {"count": "1", "elements": "cone_table", "C": "cone_numbers"}
 EVERYWHERE = layout(b=("n_bodies", 6))  # forces, then velocities, by position
 
 
@@ -53,6 +53,22 @@ def memory_of(model, prepared, penalised, work):
     """Kept arrays and the work memory of a call as one."""
     reduced = part(prepared, bodies.matrix_size(model))
     return Memory(prepared, reduced, penalised, work.u, work.rows, work.panel)
+
+
+@function
+def cones_in(slots):
+    """The cones that stand in slots."""
+    table = part(slots, 2)
+    return Cones(int(slots[0]), table, part(table, CONE.size * int(slots[1])))
+
+
+@function
+def count_joint_rows(model):
+    """Number of joint rows."""
+    if len(model.joints) == 0:
+        return 0
+    last = model.joints[len(model.joints) - 1]
+    return last.row + last.height
 
 
 @function
@@ -90,16 +106,15 @@ def prepare_bodies(model, inertias, J, damping, prepared, work):
 
 @kernel(
     BodiesArrays,
-    inputs={"prepared": "prepared", **CONES, "S": "cone_rows"},
+    inputs={"prepared": "prepared", "slots": "cone_numbers", "S": "cone_rows"},
     outputs={"penalised": "penalised"},
     work=SCRATCH,
     lanes=False,
     label="front of an operator over bodies",
 )
-def factor_bodies(model, prepared, count, elements, C, S, penalised, work):
+def factor_bodies(model, prepared, slots, S, penalised, work):
     """A_f + C^T S^-1 C = U^T U"""
-    cones = Cones(int(count[0]), elements, C)
-    bodies.factor(model, cones, S, memory_of(model, prepared, penalised, work))
+    bodies.factor(model, cones_in(slots), S, memory_of(model, prepared, penalised, work))
 
 
 # --- cone rows ------------------------------------------------------------------------------------
@@ -108,7 +123,7 @@ def factor_bodies(model, prepared, count, elements, C, S, penalised, work):
 @kernel(
     BodiesArrays,
     inputs={
-        **{"prepared": "prepared", "penalised": "penalised", **CONES},
+        **{"prepared": "prepared", "penalised": "penalised", "slots": "cone_numbers"},
         **{"S": "cone_rows", "x": "cone_rows"},
     },
     outputs={"y": "cone_rows"},
@@ -116,23 +131,23 @@ def factor_bodies(model, prepared, count, elements, C, S, penalised, work):
     lanes=False,
     label="solution with an operator over bodies",
 )
-def solve_cones(model, prepared, penalised, count, elements, C, S, x, y, work):
+def solve_cones(model, prepared, penalised, slots, S, x, y, work):
     """(D_c + S) y = x"""
-    cones = Cones(int(count[0]), elements, C)
-    bodies.solve(model, cones, S, x, y, memory_of(model, prepared, penalised, work))
+    memory = memory_of(model, prepared, penalised, work)
+    bodies.solve(model, cones_in(slots), S, x, y, memory)
 
 
 @kernel(
     BodiesArrays,
-    inputs={"prepared": "prepared", **CONES, "x": "cone_rows"},
+    inputs={"prepared": "prepared", "slots": "cone_numbers", "x": "cone_rows"},
     outputs={"y": "cone_rows", "blocks": "cone_blocks"},
     work=SCRATCH,
     lanes=False,
     label="product with an operator over bodies",
 )
-def multiply_cones(model, prepared, count, elements, C, x, y, blocks, work):
+def multiply_cones(model, prepared, slots, x, y, blocks, work):
     """y = D_c x, and the blocks of D_c of each cone"""
-    cones = Cones(int(count[0]), elements, C)
+    cones = cones_in(slots)
     memory = memory_of(model, prepared, work.u, work)
     bodies.multiply(model, cones, x, y, memory)
     for k in range(cones.count):
@@ -142,7 +157,7 @@ def multiply_cones(model, prepared, count, elements, C, x, y, blocks, work):
 @kernel(
     BodiesArrays,
     inputs={
-        **{"prepared": "prepared", **CONES, "g": "n_bodies 6"},
+        **{"prepared": "prepared", "slots": "cone_numbers", "g": "n_bodies 6"},
         **{"reactions": "cone_rows", "bias": "cone_rows"},
     },
     outputs={"u": "n_bodies 6", "v": "cone_rows"},
@@ -150,9 +165,9 @@ def multiply_cones(model, prepared, count, elements, C, x, y, blocks, work):
     lanes=False,
     label="velocities of an operator over bodies",
 )
-def move_bodies(model, prepared, count, elements, C, g, reactions, bias, u, v, work):
+def move_bodies(model, prepared, slots, g, reactions, bias, u, v, work):
     """A u = g + C^T lambda_c, v = C u + bias"""
-    cones = Cones(int(count[0]), elements, C)
+    cones = cones_in(slots)
     memory = memory_of(model, prepared, work.u, work)
     by_position(model, g, work.b)
     front = bodies.reduce_forces(model, work.b, memory)
@@ -166,9 +181,8 @@ def move_bodies(model, prepared, count, elements, C, g, reactions, bias, u, v, w
 @kernel(
     BodiesArrays,
     inputs={
-        **{"prepared": "prepared", **CONES, "J": "joint_numbers", "damping": "joint_rows"},
-        **{"bias": "joint_rows", "first": "joint_rows", "g": "n_bodies 6"},
-        **{"reactions": "cone_rows", "limits": "2"},
+        **{"prepared": "prepared", "slots": "cone_numbers", "J": "joint_numbers"},
+        **{"rows": "3 joint_rows", "g": "n_bodies 6", "reactions": "cone_rows", "limits": "2"},
     },
     outputs={"multipliers": "joint_rows", "u": "n_bodies 6", "ending": "2"},
     work=layout(SCRATCH, EVERYWHERE, forces=("n_bodies", 6)),
@@ -176,35 +190,20 @@ def move_bodies(model, prepared, count, elements, C, g, reactions, bias, u, v, w
     label="joints of an operator over bodies",
 )
 def recover_bodies(
-    model,
-    prepared,
-    count,
-    elements,
-    C,
-    J,
-    damping,
-    bias,
-    first,
-    g,
-    reactions,
-    limits,
-    multipliers,
-    u,
-    ending,
-    work,
+    model, prepared, slots, J, rows, g, reactions, limits, multipliers, u, ending, work
 ):
-    """M u = g + J^T lambda_j + C^T lambda_c with J u + c = 0"""
-    cones = Cones(int(count[0]), elements, C)
-    memory = memory_of(model, prepared, work.u, work)
-    for k in range(len(model.joints)):
-        joint = model.joints[k]
-        for t in range(joint.row, joint.row + joint.height):
-            multipliers[t] = first[t]
-    joints = bodies.JointRows(J, damping, bias, multipliers)
+    """M u = g + J^T lambda_j + C^T lambda_c with J u + c = 0.
+
+    `rows` are S_j, c and the first lambda_j.
+    """
+    memory, count = memory_of(model, prepared, work.u, work), count_joint_rows(model)
+    joints = bodies.JointRows(J, rows, part(rows, count), multipliers)
+    for t in range(count):
+        multipliers[t] = rows[2 * count + t]
     by_position(model, g, work.forces)
     until = bodies.Limits(limits[0], int(limits[1]))
     worst, passes = bodies.recover(
-        model, joints, cones, work.forces, reactions, until, work.b, memory
+        model, joints, cones_in(slots), work.forces, reactions, until, work.b, memory
     )
     by_body(model, work.b, u)
     ending[0] = worst
@@ -214,7 +213,7 @@ def recover_bodies(
 @kernel(
     BodiesArrays,
     inputs={
-        **{"prepared": "prepared", **CONES, "E": "cone_blocks", "H": "cone_blocks"},
+        **{"prepared": "prepared", "slots": "cone_numbers", "E": "cone_blocks", "H": "cone_blocks"},
         **{"f": "cone_rows", "delta": "1"},
     },
     outputs={"x": "cone_rows"},
@@ -222,9 +221,9 @@ def recover_bodies(
     lanes=False,
     label="Newton's step of an operator over bodies",
 )
-def solve_cone_blocks(model, prepared, count, elements, C, E, H, f, delta, x, work):
+def solve_cone_blocks(model, prepared, slots, E, H, f, delta, x, work):
     """(E + delta + H D_c) x = f"""
-    cones = Cones(int(count[0]), elements, C)
+    cones = cones_in(slots)
     memory = NewtonMemory(prepared, work.u, work.panel, work.small, work.K, work.pivoted)
     bodies.solve_blocks(model, cones, E, H, f, delta[0], x, memory)
 
@@ -235,7 +234,12 @@ def solve_cone_blocks(model, prepared, count, elements, C, E, H, f, delta, x, wo
 @kernel(
     BodiesArrays,
     inputs={
-        **{"prepared": "prepared", "penalised": "penalised", **CONES, "J": "joint_numbers"},
+        **{
+            "prepared": "prepared",
+            "penalised": "penalised",
+            "slots": "cone_numbers",
+            "J": "joint_numbers",
+        },
         **{"damping": "joint_rows", "S": "cone_rows", "x_j": "joint_rows", "x_c": "cone_rows"},
     },
     outputs={"y_j": "joint_rows", "y_c": "cone_rows"},
@@ -243,14 +247,12 @@ def solve_cone_blocks(model, prepared, count, elements, C, E, H, f, delta, x, wo
     lanes=False,
     label="solution for all rows of bodies",
 )
-def solve_all_rows(
-    model, prepared, penalised, count, elements, C, J, damping, S, x_j, x_c, y_j, y_c, work
-):
+def solve_all_rows(model, prepared, penalised, slots, J, damping, S, x_j, x_c, y_j, y_c, work):
     """(D + S) y = x over joint and cone rows K = [J; C].
 
     (A + C^T S^-1 C) u = K^T S^-1 x, y = S^-1 (x - K u)
     """
-    cones = Cones(int(count[0]), elements, C)
+    cones = cones_in(slots)
     n_inside = len(model.columns)
     clear(work.b, 6 * len(model.bodies))
     front = part(work.b, 6 * n_inside)
@@ -259,14 +261,14 @@ def solve_all_rows(
         add_forces(model.joints[k], J, y_j, work.b)
     for k in range(cones.count):
         divide_rows(cone_at(cones, k), x_c, S, y_c)
-        add_forces(cone_at(cones, k), C, y_c, front)
+        add_forces(cone_at(cones, k), cones.C, y_c, front)
     forward_columns(model, prepared, work.b)
     solve_front(penalised, bodies.count_front(model), front)
     backward_columns(model, prepared, work.b)
     for k in range(len(model.joints)):
         subtract_velocities(model.joints[k], J, work.b, damping, y_j)
     for k in range(cones.count):
-        subtract_velocities(cone_at(cones, k), C, front, S, y_c)
+        subtract_velocities(cone_at(cones, k), cones.C, front, S, y_c)
 
 
 @function
@@ -311,7 +313,7 @@ def invert_bodies(model, inertias, J, inverses, diagonal, heaviest, blocks, work
 @kernel(
     BodiesArrays,
     inputs={
-        **{"inverses": "inertia_numbers", **CONES, "J": "joint_numbers"},
+        **{"inverses": "inertia_numbers", "slots": "cone_numbers", "J": "joint_numbers"},
         **{"x_j": "joint_rows", "x_c": "cone_rows"},
     },
     outputs={"y_j": "joint_rows", "y_c": "cone_rows", "blocks": "cone_blocks"},
@@ -319,12 +321,12 @@ def invert_bodies(model, inertias, J, inverses, diagonal, heaviest, blocks, work
     lanes=False,
     label="product for all rows of bodies",
 )
-def multiply_all_rows(model, inverses, count, elements, C, J, x_j, x_c, y_j, y_c, blocks, work):
+def multiply_all_rows(model, inverses, slots, J, x_j, x_c, y_j, y_c, blocks, work):
     """y = D x over joint and cone rows, and the blocks of D of each cone.
 
     By impulses on one element after the other, then the velocity of each.
     """
-    cones = Cones(int(count[0]), elements, C)
+    cones = cones_in(slots)
     n_inside = len(model.columns)
     clear(work.b, 6 * len(model.bodies))
     front, front_inverses = part(work.b, 6 * n_inside), part(inverses, 36 * n_inside)
@@ -333,11 +335,11 @@ def multiply_all_rows(model, inverses, count, elements, C, J, x_j, x_c, y_j, y_c
         free.push(joint, J, part(x_j, joint.row), inverses, work.b)
     for k in range(cones.count):
         cone = cone_at(cones, k)
-        free.push(cone, C, part(x_c, cone.row), front_inverses, front)
+        free.push(cone, cones.C, part(x_c, cone.row), front_inverses, front)
     for k in range(len(model.joints)):
         joint = model.joints[k]
         free.velocity(joint, J, work.b, part(y_j, joint.row))
     for k in range(cones.count):
         cone = cone_at(cones, k)
-        free.velocity(cone, C, front, part(y_c, cone.row))
-        free.put_diagonal(cone, C, front_inverses, part(blocks, BLOCK * k))
+        free.velocity(cone, cones.C, front, part(y_c, cone.row))
+        free.put_diagonal(cone, cones.C, front_inverses, part(blocks, BLOCK * k))

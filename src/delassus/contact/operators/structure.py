@@ -13,6 +13,8 @@ from .bodies import BLOCK, MOST_CONE_ROWS
 from .elements import CONE, JOINT, MOST_BODIES, PAIR, joint_records
 from .order import COLUMN, INDEX, PLACE, TARGET, Order
 
+MOST_JACOBIAN = 6 * MOST_CONE_ROWS * MOST_BODIES  # numbers of the largest Jacobian of a cone
+
 
 class BodiesArrays(NamedTuple):
     """The arrays of a system of bodies that kernels read: its order, and its joints."""
@@ -28,7 +30,7 @@ class BodiesArrays(NamedTuple):
     dimensions = (
         *("n_bodies", "n_front", "matrix", "prepared", "penalised", "inertia_numbers"),
         *("joint_rows", "joint_numbers", "joint_diagonal"),
-        *("cone_slots", "cone_rows", "cone_table", "cone_numbers", "cone_blocks"),
+        *("cone_slots", "cone_rows", "cone_numbers", "cone_blocks"),
     )
 
     @classmethod
@@ -58,8 +60,7 @@ def extents(order: Order, joints: np.ndarray, cone_slots: int) -> dict[str, int]
         "joint_diagonal": int((heights**2).sum()),
         "cone_slots": cone_slots,
         "cone_rows": MOST_CONE_ROWS * cone_slots,
-        "cone_table": CONE.size * cone_slots,
-        "cone_numbers": 6 * MOST_CONE_ROWS * MOST_BODIES * cone_slots,
+        "cone_numbers": 2 + (CONE.size + MOST_JACOBIAN) * cone_slots,
         "cone_blocks": BLOCK * cone_slots,
     }
 
@@ -75,14 +76,14 @@ class BodySystem(Tabulated):
         self.joint_records, self.pairs = joint_records(order, bodies, heights)
         self.dimensions = extents(order, self.joint_records, slots)
 
-    def cone_numbers(self, cones: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Count, table and Jacobians of cones, for kernels."""
+    def cone_numbers(self, cones: Sequence[Rows]) -> np.ndarray:
+        """Number of cones, number of slots, their CONEs and Jacobians, for kernels."""
         table = np.zeros((self.slots, CONE.size))
-        C, row, at = np.zeros(self.dimensions["cone_numbers"]), 0, 0
+        C, row, at = np.zeros(self.slots * MOST_JACOBIAN), 0, 0
         for k, cone in enumerate(cones):
             position = self.order.places["position"][list(cone.bodies)] - self.order.n_inside
             table[k, : CONE.places] = row, cone.height, len(cone.bodies), at
             table[k, CONE.places : CONE.places + len(cone.bodies)] = 6 * position
             C[at : at + cone.jacobian.size] = cone.jacobian.ravel()
             row, at = row + cone.height, at + cone.jacobian.size
-        return np.array([float(len(cones))]), table.ravel(), C
+        return np.concatenate([[len(cones), self.slots], table.ravel(), C])

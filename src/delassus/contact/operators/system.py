@@ -195,7 +195,7 @@ class BodiesOperator:
             if not np.isfinite(prepared).all():
                 raise ModelError("M + J^T J is singular: bodies without mass move freely")
             self._prepared, self._prepared_from = prepared, given
-        inputs = (self._prepared, *self._cone_numbers, S)
+        inputs = (self._prepared, self._cone_numbers, S)
         self._penalised = kernels.factor_bodies(self._system, inputs)
         self._S, self._damping = S, rows
 
@@ -214,7 +214,7 @@ class BodiesOperator:
         return padded
 
     def _all(self) -> tuple:
-        return self._inverses, *self._cone_numbers, self._J
+        return self._inverses, self._cone_numbers, self._J
 
     def _split(self, x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         x = row_vector("x", x, self.size)
@@ -245,7 +245,7 @@ class BodiesOperator:
         return y + self._solve_once(x - self._damping * y - self @ y) if self._has_inverse else y
 
     def _solve_once(self, x: np.ndarray) -> np.ndarray:
-        factors = self._prepared, self._penalised, *self._cone_numbers, self._J
+        factors = self._prepared, self._penalised, self._cone_numbers, self._J
         damping = self._damping[: self.joint_rows], self._S
         inputs = (*factors, *damping, *self._split(x))
         return self._join(*kernels.solve_all_rows(self._system, inputs))
@@ -274,18 +274,18 @@ class BodiesOperator:
 
     def multiply_cones(self, x: ArrayLike) -> np.ndarray:
         """D_c x over cone rows."""
-        inputs = (self._prepared, *self._cone_numbers, self._cone_vector("x", x))
+        inputs = (self._prepared, self._cone_numbers, self._cone_vector("x", x))
         return kernels.multiply_cones(self._system, inputs)[0][: self.cone_rows]
 
     def cone_blocks(self) -> list[np.ndarray]:
         """The block of D_c of each cone, (rows, rows)."""
-        inputs = (self._prepared, *self._cone_numbers, self._pad(np.zeros(self.cone_rows)))
+        inputs = (self._prepared, self._cone_numbers, self._pad(np.zeros(self.cone_rows)))
         _, blocks = kernels.multiply_cones(self._system, inputs)
         return _slotted(blocks, [cone.height for cone in self._cones])
 
     def solve_cones(self, x: ArrayLike) -> np.ndarray:
         """(D_c + damping)^-1 x over cone rows."""
-        factors = self._prepared, self._penalised, *self._cone_numbers, self._S
+        factors = self._prepared, self._penalised, self._cone_numbers, self._S
         y = kernels.solve_cones(self._system, (*factors, self._cone_vector("x", x)))
         return y[: self.cone_rows]
 
@@ -295,7 +295,7 @@ class BodiesOperator:
         """u = A^-1 (g + C^T reactions) of all bodies, (bodies, 6), and C u + bias of cone rows."""
         bias = np.zeros(self.cone_rows) if bias is None else bias
         rows = self._cone_vector("reactions", reactions), self._cone_vector("bias", bias)
-        inputs = (self._prepared, *self._cone_numbers, self._forces(g), *rows)
+        inputs = (self._prepared, self._cone_numbers, self._forces(g), *rows)
         u, v = kernels.move_bodies(self._system, inputs)
         return u, v[: self.cone_rows]
 
@@ -319,9 +319,9 @@ class BodiesOperator:
             for what, given in (("bias", bias), ("multipliers", multipliers))
         ]
         limits = not_negative("tolerance", tolerance), float(positive_integer("passes", passes))
-        joints = self._J, self._damping[: self.joint_rows], *rows
+        joints = self._J, np.stack([self._damping[: self.joint_rows], *rows])
         given = self._forces(g), self._cone_vector("reactions", reactions), np.array(limits)
-        inputs = (self._prepared, *self._cone_numbers, *joints, *given)
+        inputs = (self._prepared, self._cone_numbers, *joints, *given)
         found, u, ending = kernels.recover_bodies(self._system, inputs)
         return Recovered(u, found, float(ending[0]), int(ending[1]))
 
@@ -335,7 +335,7 @@ class BodiesOperator:
         """(E + delta + H D_c)^-1 f over cone rows; E and H have a square block for each cone."""
         blocks = [self._blocks_in_slots(what, x) for what, x in (("E", E), ("H", H))]
         given = self._cone_vector("f", f), np.array([not_negative("delta", delta)])
-        inputs = (self._prepared, *self._cone_numbers, *blocks, *given)
+        inputs = (self._prepared, self._cone_numbers, *blocks, *given)
         return kernels.solve_cone_blocks(self._system, inputs)[: self.cone_rows]
 
     def _blocks_in_slots(self, what: str, given: Sequence[ArrayLike]) -> np.ndarray:
