@@ -40,16 +40,28 @@ def best(f, repeats=7, seconds=0.05):
 
 
 def calls(op):
-    """Calls of kernels of an operator on arrays that are made before: prepare, factor, solve."""
+    """Calls of kernels of an operator on arrays that are made before.
+
+    Of `prepare`, `factor`, `solve`, `solve_blocks`, and `recover` with two passes.
+    """
     rows = op.joint_rows
     given = op._inertias.ravel(), op._J, op.damping[:rows]
     prepared, penalised, y = op._prepared.copy(), op._penalised.copy(), op._S.copy()
     cones = (op._cone_numbers, op._S)
     x = np.linspace(-1.0, 1.0, len(op._S))
+    none, g = np.zeros(rows), np.ones((len(op._inertias), 6))
+    joints = op._J, np.stack([op.damping[:rows], none, none]), g, 0.0 * x
+    recovered = [np.zeros(rows), np.zeros_like(g), np.zeros(2)]
+    blocks = np.tile(np.eye(3).ravel(), op._slots)
+    newton = op._prepared, op._cone_numbers, blocks, blocks, x, np.array([1e-7])
     return (
         lambda: kernels.prepare_bodies(op._system, given, prepared),
         lambda: kernels.factor_bodies(op._system, (prepared, *cones), penalised),
         lambda: kernels.solve_cones(op._system, (prepared, penalised, *cones, x), y),
+        lambda: kernels.solve_cone_blocks(op._system, newton, y),
+        lambda: kernels.recover_bodies(
+            op._system, (op._prepared, cones[0], *joints, np.array([0.0, 2.0])), recovered
+        ),
     )
 
 
@@ -74,11 +86,12 @@ def main():
         builder.contact(end)
     bodies = builder.build()
     op = BodiesOperator(bodies.inertias, bodies.joints, bodies.cones)
-    prepare, factor, solve = map(best, calls(op))
+    prepare, factor, solve, newton, recover = map(best, calls(op))
     numpy_time = best(dense(bodies, op.damping[: op.joint_rows]))
     print(f"54 bodies, 67 hinges, {op.order.n_front} in the front, {op.cone_rows} cone rows")
     print(f"  blocks of the factor beside the diagonal: {len(op.order.rows)}")
     print(f"  prepare {prepare:.1f} us, factor {factor:.1f} us, solve {solve:.2f} us")
+    print(f"  step of Newton's method {newton:.1f} us, recover in two passes {recover:.1f} us")
     print(f"  dense J M^-1 J^T by NumPy {numpy_time:.0f} us: ratio {numpy_time / prepare:.0f}")
     print("chains of loops, two bodies in the front: us a body; finding the order: us a body")
     for n in (50, 100, 200, 400, 800):
@@ -87,7 +100,7 @@ def main():
         builder.contact(n - 2)
         bodies = builder.build()
         op = BodiesOperator(bodies.inertias, bodies.joints, bodies.cones)
-        prepare, factor, _ = map(best, calls(op))
+        prepare, factor = map(best, calls(op)[:2])
         touched = [e for e, _ in bodies.joints]
         finding = best(lambda n=n, touched=touched: find_order(n, touched, (n - 1, n - 2)), 3)
         print(f"  {n:4d}: {prepare / n:.3f}, {finding / n:.2f}")
@@ -98,7 +111,7 @@ def main():
             builder.contact(i)
         bodies = builder.build()
         op = BodiesOperator(bodies.inertias, bodies.joints, bodies.cones)
-        prepare, factor, solve = map(best, calls(op))
+        prepare, factor, solve = map(best, calls(op)[:3])
         share = factor / (prepare + factor)
         print(f"  {n:4d}: {factor:.1f} of {prepare + factor:.1f} us, {share:.2f}; {solve:.1f} us")
 

@@ -10,9 +10,10 @@ from delassus.contact.operators.blocks import (
     factor_front,
     solve_block,
     solve_front,
+    solve_pivoted,
+    solve_small,
 )
 from delassus.contact.operators.free import invert_block, is_definite
-from delassus.contact.operators.pivots import solve_pivoted, solve_small
 
 pytestmark = pytest.mark.uncompiled
 

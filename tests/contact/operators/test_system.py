@@ -75,10 +75,12 @@ def test_diagonal_blocks_are_those_of_the_matrix(solid):
 def test_solutions_satisfy_the_damped_equations(solid, damping):
     op = operator(solid)
     op.set_damping(op.relative_damping(damping))
-    x = np.linspace(-1.0, 1.0, op.size)
-    expected = solve_exactly(Dense(solid, op).D + np.diag(op.damping), x)
-    assert error(op.solve(x), expected) < 1e-8
-    assert error(op.inverse() @ x, expected) < 1e-8
+    D, x = Dense(solid, op).D, np.linspace(-1.0, 1.0, op.size)
+    # A velocity of redundant rows gives reactions that hide all others, D x does not.
+    for v in (x, np.asarray(D @ x, float)):
+        expected = solve_exactly(D + np.diag(op.damping), v)
+        assert error(op.solve(v), expected) < 1e-8
+        assert error(op.inverse() @ v, expected) < 1e-8
 
 
 def test_solutions_need_no_inverse_of_the_inertias():
@@ -119,9 +121,10 @@ def test_solutions_of_cone_rows_satisfy_the_penalised_equations(bodies, penalty)
     S[: op.joint_rows] = op.damping[: op.joint_rows]
     op.set_damping(S)
     dense = Dense(bodies, op)
-    x = np.linspace(-1.0, 1.0, op.cone_rows)
-    expected = solve_exactly(dense.D_c + np.diag(dense.S), x)
-    assert error(op.solve_cones(x), expected) < 1e-8
+    D_c, x = dense.D_c, np.linspace(-1.0, 1.0, op.cone_rows)
+    for v in (x, np.asarray(D_c @ x, float)):
+        expected = solve_exactly(D_c + np.diag(dense.S), v)
+        assert error(op.solve_cones(v), expected) < 1e-8
 
 
 def test_velocities_follow_from_forces_and_reactions(bodies):
@@ -142,12 +145,29 @@ def test_joints_hold_to_the_tolerance_with_momentum_in_balance(bodies):
     g = bodies.M @ rng.standard_normal(6 * len(bodies.inertias))
     bias = dense.J @ rng.standard_normal(len(g))  # what joints can follow, redundant or not
     reactions = rng.standard_normal(op.cone_rows)
-    found = op.recover(g.reshape(-1, 6), reactions, bias, tolerance=1e-9, passes=30)
+    found = op.recover(g.reshape(-1, 6), reactions, bias, tolerance=1e-9, passes=10)
     u = found.velocities.ravel()
-    assert found.residual < 1e-9 and found.passes < 30
+    assert found.residual < 2e-9 and found.passes < 10
     assert np.abs(dense.J @ u + bias).max(initial=0.0) < 2e-9
     balance = g + dense.J.T @ found.multipliers + dense.C.T @ reactions
     assert norm(dense.M @ u - balance) < 1e-8 * norm(balance)
+
+
+def test_rows_that_contradict_each_other_do_not_blow_up_multipliers():
+    bodies = system("twice")
+    op = operator(bodies)
+    half, g = op.joint_rows // 2, np.ones((6, 6))
+    none = np.zeros(op.cone_rows)
+    exact = op.recover(g, none, tolerance=1e-9, passes=50)
+    apart = np.zeros(op.joint_rows)
+    apart[0], apart[half] = 1e-6, -1e-6  # two joints of one kind that ask for opposite velocities
+    found = op.recover(g, none, apart, tolerance=1e-9, passes=50)
+    assert found.passes < 10
+    assert np.isclose(found.residual, 1e-6, rtol=1e-3)
+    together = [m[:half] + m[half:] for m in (found.multipliers, exact.multipliers)]
+    assert error(together[0], together[1]) < 1e-4
+    assert norm(found.multipliers) < 3.0 * norm(exact.multipliers)
+    assert error(found.velocities, exact.velocities) < 1e-4
 
 
 def test_multipliers_of_the_last_step_save_passes():

@@ -12,15 +12,13 @@ touch, and a penalty S needs a factor of that alone:
 
 | symbol | here | what |
 | --- | --- | --- |
-| M, J, C | `M`, `joints.J`, `cones.C` | inertias, Jacobians of joints and of cones |
-| S_j, S | `joints.damping`, `S` | damping of joint rows, penalty of cone rows, a number each |
+| M, J, C | `M`, `J`, `cones.C` | inertias, Jacobians of joints and of cones |
+| S_j, S | `damping`, `S` | damping of joint rows, penalty of cone rows, a number each |
 | A = U^T U | work.A | inertias with joints; then its factor for inside bodies |
 | A_f | `front_of(model, work)` | what is left of A for the bodies of the front |
 | | work.reduced, work.penalised | factors of A_f and of A_f + C^T S^-1 C |
 | g | `g` | M u without the forces of rows: momentum and impulses |
-| lambda_j | `joints.multipliers` | impulses along joint rows |
-| lambda_c | `reactions` | impulses along cone rows: M u = g + J^T lambda_j + C^T lambda_c |
-| c | `joints.bias` | joint rows ask for J u + c = 0 |
+| lambda_c | `reactions` | impulses along cone rows |
 | E, H, K | `E`, `H`, work.K | blocks of a step of Newton's method, K = E^-1 H |
 
 `model` is any record of arrays that has the fields of `order.Order`, and `joints` and `pairs` of
@@ -30,18 +28,17 @@ bodies are ordered by position, see `order`.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-from ...compile import absolute, clear, function, layout, maximum, part
+from ...compile import clear, function, layout, part
 from ...spatial.vectors import get6, put6
 from .blocks import (
     Block,
-    backward_columns,
     factor_columns,
     factor_front,
     forward_columns,
     get_row,
     solve_front,
+    solve_pivoted,
+    solve_small,
 )
 from .elements import (
     PANEL,
@@ -54,7 +51,6 @@ from .elements import (
     weigh_by_damping,
 )
 from .order import BLOCK_SIZE
-from .pivots import solve_pivoted, solve_small
 
 
 def front_numbers(n: dict[str, int]) -> int:
@@ -65,8 +61,8 @@ def front_numbers(n: dict[str, int]) -> int:
 # What `prepare` leaves, and what `factor` leaves.
 PREPARED = layout(A="matrix", reduced=front_numbers)
 PENALISED = layout(penalised=front_numbers)
-# Memory of single calls: velocities or forces of the front, and rows of joints.
-SCRATCH = layout(u=("n_front", 6), rows="joint_rows", panel=PANEL)
+# Memory of single calls: velocities or forces of the front, and W J of one element.
+SCRATCH = layout(u=("n_front", 6), panel=PANEL)
 OPERATOR = layout(PREPARED, PENALISED, SCRATCH)
 
 MOST_CONE_ROWS = 3
@@ -77,22 +73,6 @@ NEWTON = layout(
     K=("cone_slots", BLOCK),
     pivoted=lambda n: 6 * n["n_front"] * (6 * n["n_front"] + 1),
 )
-
-
-class JointRows(NamedTuple):
-    """Numbers of joint rows: Jacobians, damping, bias, and multipliers, which are changed."""
-
-    J: Any
-    damping: Any
-    bias: Any
-    multipliers: Any
-
-
-class Limits(NamedTuple):
-    """When proximal passes end: the velocity that joint rows may have, and how many there are."""
-
-    tolerance: float
-    passes: int
 
 
 @function
@@ -225,18 +205,6 @@ def put_diagonal(model, cones, k, D, work):
 
 
 @function
-def put_forces(model, joints, g, b, work):
-    """b = g + J^T (lambda_j - S_j^-1 c), which A turns into velocities without cones"""
-    for t in range(6 * len(model.bodies)):
-        b[t] = g[t]
-    for k in range(len(model.joints)):
-        joint = model.joints[k]
-        for t in range(joint.row, joint.row + joint.height):
-            work.rows[t] = joints.multipliers[t] - joints.bias[t] / joints.damping[t]
-        add_forces(joint, joints.J, work.rows, b)
-
-
-@function
 def reduce_forces(model, b, work):
     """Eliminate inside bodies from A u = b; the part of b for the front is returned."""
     forward_columns(model, work.A, b)
@@ -256,40 +224,6 @@ def velocities(model, cones, g, reactions, bias, u, v, work):
         for r in range(element.height):
             t = element.row + r
             v[t] = row_velocity(element, cones.C, r, u) + bias[t]
-
-
-@function
-def correct_multipliers(model, joints, u):
-    """lambda_j - S_j^-1 (J u + c), u of all bodies; the largest of |J u + c| is returned"""
-    worst = 0.0
-    for k in range(len(model.joints)):
-        joint = model.joints[k]
-        for r in range(joint.height):
-            t = joint.row + r
-            residual = row_velocity(joint, joints.J, r, u) + joints.bias[t]
-            joints.multipliers[t] = joints.multipliers[t] - residual / joints.damping[t]
-            worst = maximum(worst, absolute(residual))
-    return worst
-
-
-@function
-def recover(model, joints, cones, g, reactions, limits, u, work):
-    """M u = g + J^T lambda_j + C^T lambda_c with J u + c = 0, for given lambda_c.
-
-    Proximal passes on one factor: each solves A u = g + J^T (lambda_j - S_j^-1 c) + C^T lambda_c
-    for all bodies, then corrects lambda_j. The last |J u + c| and the number of passes are
-    returned.
-    """
-    count, worst, done = count_front(model), 0.0, 0
-    while done == 0 or (worst > limits.tolerance and done < limits.passes):
-        put_forces(model, joints, g, u, work)
-        front = reduce_forces(model, u, work)
-        push_front(cones, reactions, front)
-        solve_front(work.reduced, count, front)
-        backward_columns(model, work.A, u)
-        worst = correct_multipliers(model, joints, u)
-        done += 1
-    return worst, done
 
 
 # --- Newton's method ------------------------------------------------------------------------------

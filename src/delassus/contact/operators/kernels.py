@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ...compile import clear, function, kernel, layout, part
 from ...spatial.vectors import get6, put6
-from . import bodies, free
+from . import bodies, free, recovery
 from .blocks import backward_columns, forward_columns, solve_front
 from .bodies import BLOCK, NEWTON, SCRATCH
 from .elements import CONE, Cones, add_forces, cone_at, row_velocity
@@ -33,8 +33,20 @@ class Memory(NamedTuple):
     reduced: Any
     penalised: Any
     u: Any
-    rows: Any
     panel: Any
+
+
+class RecoveryMemory(NamedTuple):
+    """The parts of layouts OPERATOR and RECOVERY that `recover` needs."""
+
+    A: Any
+    reduced: Any
+    rows: Any
+    residual: Any
+    direction: Any
+    image: Any
+    change: Any
+    motion: Any
 
 
 class NewtonMemory(NamedTuple):
@@ -52,7 +64,22 @@ class NewtonMemory(NamedTuple):
 def memory_of(model, prepared, penalised, work):
     """Kept arrays and the work memory of a call as one."""
     reduced = part(prepared, bodies.matrix_size(model))
-    return Memory(prepared, reduced, penalised, work.u, work.rows, work.panel)
+    return Memory(prepared, reduced, penalised, work.u, work.panel)
+
+
+@function
+def recovery_memory(model, prepared, work):
+    """A kept array and the work memory of `recover` as one."""
+    return RecoveryMemory(
+        prepared,
+        part(prepared, bodies.matrix_size(model)),
+        work.rows,
+        work.residual,
+        work.direction,
+        work.image,
+        work.change,
+        work.motion,
+    )
 
 
 @function
@@ -60,15 +87,6 @@ def cones_in(slots):
     """The cones that stand in slots."""
     table = part(slots, 2)
     return Cones(int(slots[0]), table, part(table, CONE.size * int(slots[1])))
-
-
-@function
-def count_joint_rows(model):
-    """Number of joint rows."""
-    if len(model.joints) == 0:
-        return 0
-    last = model.joints[len(model.joints) - 1]
-    return last.row + last.height
 
 
 @function
@@ -185,7 +203,7 @@ def move_bodies(model, prepared, slots, g, reactions, bias, u, v, work):
         **{"rows": "3 joint_rows", "g": "n_bodies 6", "reactions": "cone_rows", "limits": "2"},
     },
     outputs={"multipliers": "joint_rows", "u": "n_bodies 6", "ending": "2"},
-    work=layout(SCRATCH, EVERYWHERE, forces=("n_bodies", 6)),
+    work=layout(recovery.RECOVERY, EVERYWHERE, forces=("n_bodies", 6)),
     lanes=False,
     label="joints of an operator over bodies",
 )
@@ -196,13 +214,16 @@ def recover_bodies(
 
     `rows` are S_j, c and the first lambda_j.
     """
-    memory, count = memory_of(model, prepared, work.u, work), count_joint_rows(model)
-    joints = bodies.JointRows(J, rows, part(rows, count), multipliers)
+    count = recovery.count_joint_rows(model)
+    joints = recovery.JointRows(J, rows, part(rows, count), multipliers)
     for t in range(count):
         multipliers[t] = rows[2 * count + t]
     by_position(model, g, work.forces)
-    until = bodies.Limits(limits[0], int(limits[1]))
-    worst, passes = bodies.recover(
+    until, memory = (
+        recovery.Limits(limits[0], int(limits[1])),
+        recovery_memory(model, prepared, work),
+    )
+    worst, passes = recovery.recover(
         model, joints, cones_in(slots), work.forces, reactions, until, work.b, memory
     )
     by_body(model, work.b, u)

@@ -19,11 +19,10 @@ from numpy.typing import ArrayLike
 from ...checks import finite_number, not_negative, positive_integer, real_array
 from ...errors import ModelError, SettingError, ShapeError
 from . import kernels
-from .arguments import Given, Rows, body_inertias, row_elements, row_vector
 from .bodies import BLOCK, MOST_CONE_ROWS
 from .elements import MOST_ROWS
 from .order import Order, Orders
-from .structure import BodySystem
+from .structure import BodySystem, Given, Rows, body_inertias, row_elements, row_vector
 
 RELATIVE_DAMPING = 1e-5  # of each row's own entry of the diagonal of D
 
@@ -311,7 +310,8 @@ class BodiesOperator:
     ) -> Recovered:
         """M u = g + J^T multipliers + C^T reactions with J u + bias = 0, for given reactions.
 
-        By proximal passes from `multipliers` on, until joint rows move by less than the tolerance.
+        Improved from `multipliers` on, until joint rows miss less than the tolerance, or until rows
+        that contradict each other are all that is left. See `recovery`.
         """
         none = np.zeros(self.joint_rows)
         rows = [
