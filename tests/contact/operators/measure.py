@@ -45,12 +45,12 @@ def calls(op):
     Of `prepare`, `factor`, `solve`, `solve_blocks`, and `recover` with two passes.
     """
     rows = op.joint_rows
-    given = op._inertias.ravel(), op._J, op.damping[:rows]
-    prepared, penalised, y = op._prepared.copy(), op._penalised.copy(), op._S.copy()
-    cones = (op._cone_numbers, op._S)
-    x = np.linspace(-1.0, 1.0, len(op._S))
+    given = op._inertias.ravel(), op._J, op._weights
+    prepared, penalised, y = op._prepared.copy(), op._penalised.copy(), op._W.copy()
+    cones = (op._cone_numbers, op._W)
+    x = np.linspace(-1.0, 1.0, len(op._W))
     none, g = np.zeros(rows), np.ones((len(op._inertias), 6))
-    joints = op._J, np.stack([op.damping[:rows], none, none]), g, 0.0 * x
+    joints = op._J, np.stack([op._weights, none, none]), g, 0.0 * x
     recovered = [np.zeros(rows), np.zeros_like(g), np.zeros(2)]
     blocks = np.tile(np.eye(3).ravel(), op._slots)
     newton = op._prepared, op._cone_numbers, blocks, blocks, x, np.array([1e-7])

@@ -13,7 +13,7 @@ touch, and a penalty S needs a factor of that alone:
 | symbol | here | what |
 | --- | --- | --- |
 | M, J, C | `M`, `J`, `cones.C` | inertias, Jacobians of joints and of cones |
-| S_j, S | `damping`, `S` | damping of joint rows, penalty of cone rows, a number each |
+| S_j^-1, S^-1 | `weights` of joint rows, of cone rows | 1 / damping, 1 / penalty of each row |
 | A = U^T U | work.A | inertias with joints; then its factor for inside bodies |
 | A_f | `front_of(model, work)` | what is left of A for the bodies of the front |
 | | work.reduced, work.penalised | factors of A_f and of A_f + C^T S^-1 C |
@@ -48,7 +48,7 @@ from .elements import (
     cone_at,
     row_velocity,
     weigh_by_block,
-    weigh_by_damping,
+    weigh_rows,
 )
 from .order import BLOCK_SIZE
 
@@ -108,10 +108,10 @@ def put_inertias(model, M, work):
 
 
 @function
-def add_joints(model, J, damping, work):
+def add_joints(model, J, weights, work):
     """A + J^T S_j^-1 J"""
     for k in range(len(model.joints)):
-        weigh_by_damping(model.joints[k], J, damping, work.panel)
+        weigh_rows(model.joints[k], J, weights, work.panel)
         add_joint(model, model.joints[k], J, work.panel, work.A)
 
 
@@ -130,7 +130,7 @@ def prepare(model, work):
 
 
 @function
-def factor(model, cones, S, work):
+def factor(model, cones, weights, work):
     """Factorise A_f + C^T S^-1 C."""
     count = count_front(model)
     A_f = front_of(model, work)
@@ -138,7 +138,7 @@ def factor(model, cones, S, work):
         work.penalised[t] = A_f[t]
     for k in range(cones.count):
         element = cone_at(cones, k)
-        weigh_by_damping(element, cones.C, S, work.panel)
+        weigh_rows(element, cones.C, weights, work.panel)
         add_cone(element, cones.C, work.panel, True, work.penalised, 6 * count)
     factor_front(work.penalised, count)
 
@@ -147,21 +147,21 @@ def factor(model, cones, S, work):
 
 
 @function
-def solve(model, cones, S, x, y, work):
+def solve(model, cones, weights, x, y, work):
     """(D_c + S) y = x; y may be x"""
     count, u = count_front(model), work.u
     clear(u, 6 * count)
     for k in range(cones.count):
         element = cone_at(cones, k)
         for t in range(element.row, element.row + element.height):
-            y[t] = x[t] / S[t]
+            y[t] = weights[t] * x[t]
         add_forces(element, cones.C, y, u)
     solve_front(work.penalised, count, u)
     for k in range(cones.count):
         element = cone_at(cones, k)
         for r in range(element.height):
             t = element.row + r
-            y[t] = y[t] - row_velocity(element, cones.C, r, u) / S[t]
+            y[t] = y[t] - weights[t] * row_velocity(element, cones.C, r, u)
 
 
 @function

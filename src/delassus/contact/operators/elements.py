@@ -131,10 +131,10 @@ def row_velocity(element, J, r, u):
 
 
 @function
-def weigh_by_damping(element, J, damping, panel):
-    """W J of one element in `panel`, W = 1 / damping of its rows"""
+def weigh_rows(element, J, weights, panel):
+    """W J of one element in `panel`, with a weight for each row"""
     for r in range(element.height):
-        weight = 1.0 / damping[element.row + r]
+        weight = weights[element.row + r]
         for e in range(element.count):
             at = 6 * (element.height * e + r)
             put6(panel, at, scale6(weight, get6(J, element.jacobian + at)))

@@ -3,9 +3,9 @@
 | array | what |
 | --- | --- |
 | inertias, inverses | M and M^-1, 36 numbers of each body; inverses by position |
-| J, damping | Jacobians of joints, and S_j of their rows |
+| J, weights | Jacobians of joints, and S_j^-1 of their rows |
 | slots | number of cones, number of slots, a CONE of each slot, their Jacobians |
-| S | penalties of cone rows |
+| W | S^-1 of cone rows |
 | prepared, penalised | what `bodies.prepare` and `bodies.factor` leave |
 
 Arrays have room for as many cones as there are slots.
@@ -108,31 +108,31 @@ def by_body(model, b, found):
 
 @kernel(
     BodiesArrays,
-    inputs={"inertias": "inertia_numbers", "J": "joint_numbers", "damping": "joint_rows"},
+    inputs={"inertias": "inertia_numbers", "J": "joint_numbers", "weights": "joint_rows"},
     outputs={"prepared": "prepared"},
     work=SCRATCH,
     lanes=False,
     label="inside of an operator over bodies",
 )
-def prepare_bodies(model, inertias, J, damping, prepared, work):
+def prepare_bodies(model, inertias, J, weights, prepared, work):
     """A = M + J^T S_j^-1 J without inside bodies"""
     memory = memory_of(model, prepared, work.u, work)
     bodies.put_inertias(model, inertias, memory)
-    bodies.add_joints(model, J, damping, memory)
+    bodies.add_joints(model, J, weights, memory)
     bodies.prepare(model, memory)
 
 
 @kernel(
     BodiesArrays,
-    inputs={"prepared": "prepared", "slots": "cone_numbers", "S": "cone_rows"},
+    inputs={"prepared": "prepared", "slots": "cone_numbers", "W": "cone_rows"},
     outputs={"penalised": "penalised"},
     work=SCRATCH,
     lanes=False,
     label="front of an operator over bodies",
 )
-def factor_bodies(model, prepared, slots, S, penalised, work):
+def factor_bodies(model, prepared, slots, W, penalised, work):
     """A_f + C^T S^-1 C = U^T U"""
-    bodies.factor(model, cones_in(slots), S, memory_of(model, prepared, penalised, work))
+    bodies.factor(model, cones_in(slots), W, memory_of(model, prepared, penalised, work))
 
 
 # --- cone rows ------------------------------------------------------------------------------------
@@ -142,17 +142,17 @@ def factor_bodies(model, prepared, slots, S, penalised, work):
     BodiesArrays,
     inputs={
         **{"prepared": "prepared", "penalised": "penalised", "slots": "cone_numbers"},
-        **{"S": "cone_rows", "x": "cone_rows"},
+        **{"W": "cone_rows", "x": "cone_rows"},
     },
     outputs={"y": "cone_rows"},
     work=SCRATCH,
     lanes=False,
     label="solution with an operator over bodies",
 )
-def solve_cones(model, prepared, penalised, slots, S, x, y, work):
+def solve_cones(model, prepared, penalised, slots, W, x, y, work):
     """(D_c + S) y = x"""
     memory = memory_of(model, prepared, penalised, work)
-    bodies.solve(model, cones_in(slots), S, x, y, memory)
+    bodies.solve(model, cones_in(slots), W, x, y, memory)
 
 
 @kernel(
@@ -212,7 +212,7 @@ def recover_bodies(
 ):
     """M u = g + J^T lambda_j + C^T lambda_c with J u + c = 0.
 
-    `rows` are S_j, c and the first lambda_j.
+    `rows` are S_j^-1, c and the first lambda_j.
     """
     count = recovery.count_joint_rows(model)
     joints = recovery.JointRows(J, rows, part(rows, count), multipliers)
@@ -261,14 +261,14 @@ def solve_cone_blocks(model, prepared, slots, E, H, f, delta, x, work):
             "slots": "cone_numbers",
             "J": "joint_numbers",
         },
-        **{"damping": "joint_rows", "S": "cone_rows", "x_j": "joint_rows", "x_c": "cone_rows"},
+        **{"weights": "joint_rows", "W": "cone_rows", "x_j": "joint_rows", "x_c": "cone_rows"},
     },
     outputs={"y_j": "joint_rows", "y_c": "cone_rows"},
     work=EVERYWHERE,
     lanes=False,
     label="solution for all rows of bodies",
 )
-def solve_all_rows(model, prepared, penalised, slots, J, damping, S, x_j, x_c, y_j, y_c, work):
+def solve_all_rows(model, prepared, penalised, slots, J, weights, W, x_j, x_c, y_j, y_c, work):
     """(D + S) y = x over joint and cone rows K = [J; C].
 
     (A + C^T S^-1 C) u = K^T S^-1 x, y = S^-1 (x - K u)
@@ -278,33 +278,33 @@ def solve_all_rows(model, prepared, penalised, slots, J, damping, S, x_j, x_c, y
     clear(work.b, 6 * len(model.bodies))
     front = part(work.b, 6 * n_inside)
     for k in range(len(model.joints)):
-        divide_rows(model.joints[k], x_j, damping, y_j)
+        weigh(model.joints[k], x_j, weights, y_j)
         add_forces(model.joints[k], J, y_j, work.b)
     for k in range(cones.count):
-        divide_rows(cone_at(cones, k), x_c, S, y_c)
+        weigh(cone_at(cones, k), x_c, W, y_c)
         add_forces(cone_at(cones, k), cones.C, y_c, front)
     forward_columns(model, prepared, work.b)
     solve_front(penalised, bodies.count_front(model), front)
     backward_columns(model, prepared, work.b)
     for k in range(len(model.joints)):
-        subtract_velocities(model.joints[k], J, work.b, damping, y_j)
+        subtract_velocities(model.joints[k], J, work.b, weights, y_j)
     for k in range(cones.count):
-        subtract_velocities(cone_at(cones, k), cones.C, front, S, y_c)
+        subtract_velocities(cone_at(cones, k), cones.C, front, W, y_c)
 
 
 @function
-def divide_rows(element, x, damping, y):
-    """y = x / damping for the rows of one element"""
+def weigh(element, x, weights, y):
+    """y = W x for the rows of one element"""
     for t in range(element.row, element.row + element.height):
-        y[t] = x[t] / damping[t]
+        y[t] = weights[t] * x[t]
 
 
 @function
-def subtract_velocities(element, J, u, damping, y):
-    """y - J u / damping for the rows of one element"""
+def subtract_velocities(element, J, u, weights, y):
+    """y - W J u for the rows of one element"""
     for r in range(element.height):
         t = element.row + r
-        y[t] = y[t] - row_velocity(element, J, r, u) / damping[t]
+        y[t] = y[t] - weights[t] * row_velocity(element, J, r, u)
 
 
 @kernel(

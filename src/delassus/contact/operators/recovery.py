@@ -11,7 +11,7 @@ passes are steps of conjugate residuals, with S_j^-1 as preconditioner, on
 
 | symbol | here | what |
 | --- | --- | --- |
-| J, S_j, c, lambda_j | `JointRows` | Jacobians of joints; numbers of their rows |
+| J, S_j^-1, c, lambda_j | `JointRows` | Jacobians of joints; numbers of their rows |
 | r, z | work.residual | J u + c, and z = S_j^-1 r, which is not stored |
 | G z | work.rows | by a solution with A |
 | p, G p | work.direction, work.image | direction of a step, and what it does to r |
@@ -45,10 +45,10 @@ RECOVERY = layout(
 
 
 class JointRows(NamedTuple):
-    """Numbers of joint rows: Jacobians, damping, bias, and multipliers, which are changed."""
+    """Numbers of joint rows: Jacobians, S_j^-1, c, and multipliers, which are changed."""
 
     J: Any
-    damping: Any
+    weights: Any
     bias: Any
     multipliers: Any
 
@@ -77,7 +77,7 @@ def put_forces(model, joints, g, b, work):
     for k in range(len(model.joints)):
         joint = model.joints[k]
         for t in range(joint.row, joint.row + joint.height):
-            work.rows[t] = joints.multipliers[t] - joints.bias[t] / joints.damping[t]
+            work.rows[t] = joints.multipliers[t] - joints.weights[t] * joints.bias[t]
         add_forces(joint, joints.J, work.rows, b)
 
 
@@ -90,7 +90,7 @@ def correct_multipliers(model, joints, u):
         for r in range(joint.height):
             t = joint.row + r
             residual = row_velocity(joint, joints.J, r, u) + joints.bias[t]
-            joints.multipliers[t] = joints.multipliers[t] - residual / joints.damping[t]
+            joints.multipliers[t] = joints.multipliers[t] - joints.weights[t] * residual
             worst = maximum(worst, absolute(residual))
     return worst
 
@@ -129,7 +129,7 @@ def put_change(model, joints, work):
     for k in range(len(model.joints)):
         joint = model.joints[k]
         for t in range(joint.row, joint.row + joint.height):
-            work.rows[t] = work.residual[t] / joints.damping[t]
+            work.rows[t] = joints.weights[t] * work.residual[t]
         add_forces(joint, joints.J, work.rows, work.change)
     reduce_forces(model, work.change, work)
     expand(model, work.change, work)
@@ -150,12 +150,12 @@ def turn_direction(rows, n, joints, share, work):
     """p = z + share p, with G p and its motion of bodies; (G p)^T S_j^-1 G p is returned"""
     squares = 0.0
     for t in range(rows):
-        p, q = work.residual[t] / joints.damping[t], work.rows[t]
+        p, q = joints.weights[t] * work.residual[t], work.rows[t]
         if share != 0.0:
             p, q = p + share * work.direction[t], q + share * work.image[t]
         work.direction[t] = p
         work.image[t] = q
-        squares = squares + q * q / joints.damping[t]
+        squares = squares + joints.weights[t] * q * q
     for t in range(n):
         x = work.change[t]
         if share != 0.0:

@@ -187,16 +187,17 @@ class BodiesOperator:
         rows = np.broadcast_to(rows, (self.size,)).copy()
         if not (np.isfinite(rows) & (rows > 0.0)).all():
             raise SettingError("damping must be positive and finite")
-        m, S = self.joint_rows, self._pad(rows[self.joint_rows :], 1.0)
-        given = self._inertias, self._J, rows[:m], self._system
+        weights = 1.0 / rows
+        m, W = self.joint_rows, self._pad(weights[self.joint_rows :])
+        given = self._inertias, self._J, weights[:m], self._system
         if not _is_the_same(given, getattr(self, "_prepared_from", None)):
             prepared = kernels.prepare_bodies(self._system, (given[0].ravel(), given[1], given[2]))
             if not np.isfinite(prepared).all():
                 raise ModelError("M + J^T J is singular: bodies without mass move freely")
             self._prepared, self._prepared_from = prepared, given
-        inputs = (self._prepared, self._cone_numbers, S)
+        inputs = (self._prepared, self._cone_numbers, W)
         self._penalised = kernels.factor_bodies(self._system, inputs)
-        self._S, self._damping = S, rows
+        self._damping, self._weights, self._W = rows, weights[:m], W
 
     def with_damping(self, damping: float | ArrayLike | None) -> BodiesOperator:
         """A new operator for these bodies, with another damping."""
@@ -206,9 +207,9 @@ class BodiesOperator:
 
     # --- all rows ---------------------------------------------------------------------------------
 
-    def _pad(self, x: np.ndarray, fill: float = 0.0) -> np.ndarray:
+    def _pad(self, x: np.ndarray) -> np.ndarray:
         """Numbers of cone rows, filled up to all slots."""
-        padded = np.full(self._system.dimensions["cone_rows"], fill)
+        padded = np.zeros(self._system.dimensions["cone_rows"])
         padded[: len(x)] = x
         return padded
 
@@ -245,8 +246,8 @@ class BodiesOperator:
 
     def _solve_once(self, x: np.ndarray) -> np.ndarray:
         factors = self._prepared, self._penalised, self._cone_numbers, self._J
-        damping = self._damping[: self.joint_rows], self._S
-        inputs = (*factors, *damping, *self._split(x))
+        weights = self._weights, self._W
+        inputs = (*factors, *weights, *self._split(x))
         return self._join(*kernels.solve_all_rows(self._system, inputs))
 
     def matrix(self) -> np.ndarray:
@@ -284,7 +285,7 @@ class BodiesOperator:
 
     def solve_cones(self, x: ArrayLike) -> np.ndarray:
         """(D_c + damping)^-1 x over cone rows."""
-        factors = self._prepared, self._penalised, self._cone_numbers, self._S
+        factors = self._prepared, self._penalised, self._cone_numbers, self._W
         y = kernels.solve_cones(self._system, (*factors, self._cone_vector("x", x)))
         return y[: self.cone_rows]
 
@@ -319,7 +320,7 @@ class BodiesOperator:
             for what, given in (("bias", bias), ("multipliers", multipliers))
         ]
         limits = not_negative("tolerance", tolerance), float(positive_integer("passes", passes))
-        joints = self._J, np.stack([self._damping[: self.joint_rows], *rows])
+        joints = self._J, np.stack([self._weights, *rows])
         given = self._forces(g), self._cone_vector("reactions", reactions), np.array(limits)
         inputs = (self._prepared, self._cone_numbers, *joints, *given)
         found, u, ending = kernels.recover_bodies(self._system, inputs)
