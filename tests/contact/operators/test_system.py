@@ -4,6 +4,11 @@ import numpy as np
 import pytest
 from numpy.linalg import norm
 
+from delassus.compile import FLOAT64
+from delassus.contact.operators import bodies as bodies_operator
+from delassus.contact.operators.elements import PANEL
+from delassus.contact.operators.kernels import Memory, cones_in
+from delassus.contact.operators.structure import BodiesArrays
 from delassus.contact.operators.system import BodiesOperator
 from delassus.errors import DataTypeError, ModelError, SettingError, ShapeError
 
@@ -125,6 +130,21 @@ def test_solutions_of_cone_rows_satisfy_the_penalised_equations(bodies, penalty)
     for v in (x, np.asarray(D_c @ x, float)):
         expected = solve_exactly(D_c + np.diag(dense.S), v)
         assert error(op.solve_cones(v), expected) < 1e-8
+
+
+def test_solutions_and_products_may_take_the_place_of_what_is_given():
+    """For solvers, which call the functions on work memory."""
+    op = operator(system("loops"))
+    model = op._system.arrays(BodiesArrays, FLOAT64)
+    kept = op._prepared, op._prepared[op.order.matrix_size :], op._penalised
+    memory, cones = Memory(*kept, np.zeros(6 * 3), np.zeros(PANEL)), cones_in(op._cone_numbers)
+    x = np.linspace(-1.0, 1.0, op.cone_rows)
+    y = x.copy()
+    bodies_operator.solve(model, cones, op._W, y, y, memory)
+    assert error(y, op.solve_cones(x)) < 1e-12
+    y = x.copy()
+    bodies_operator.multiply(model, cones, y, y, memory)
+    assert error(y, op.multiply_cones(x)) < 1e-8
 
 
 def test_velocities_follow_from_forces_and_reactions(bodies):

@@ -13,9 +13,9 @@ where blocks stand. The factor takes the place of A; its diagonal has 1 / u_kk.
 | U^T y = b, U x = y | `forward_*`, `backward_*` | substitution |
 | | `solve_small`, `solve_pivoted` | elimination with row pivots, for Newton's method |
 
-All loops run along rows of six numbers, three vectors of NEON, and hold no sums over a row: these
-could not be vectorised without another order of additions. Only `backward_*` needs such sums, and
-keeps six of them.
+Loops run along rows of six numbers, which do not wait for each other: the compiler does not change
+the order of additions, so a sum over a row would wait for each of its terms. Only `backward_*`
+needs such sums, and keeps six of them.
 """
 
 from __future__ import annotations

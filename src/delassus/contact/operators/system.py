@@ -49,7 +49,8 @@ class BodiesOperator:
     `diagonal_blocks` need an inverse of M.
 
     Bodies that cones touch are eliminated last. `front` names bodies that cones may touch later: so
-    long as no other is touched, `update` finds no new order.
+    long as no other is touched, `update` finds no new order. `slots` is the number of cones that
+    there is room for; it is doubled when there are more.
     """
 
     def __init__(
@@ -100,8 +101,7 @@ class BodiesOperator:
         """Take other cones; with another order if they touch bodies that are not in the front."""
         self._cones = row_elements("cone", cones, len(self._inertias), MOST_CONE_ROWS)
         touched = {body for cone in self._cones for body in cone.bodies}
-        if not touched <= self._wanted or not self._systems:
-            self._wanted = self._wanted | touched
+        self._wanted = self._wanted | touched
         while self._slots < len(self._cones):
             self._slots *= 2
         key = self._wanted, self._slots
@@ -122,7 +122,10 @@ class BodiesOperator:
         cones: Iterable[Given] | None = None,
         damping: float | ArrayLike | None = None,
     ) -> None:
-        """Change inertias, Jacobians of joints or cones. Joints must touch the same bodies."""
+        """Change inertias, Jacobians of joints, or cones; the damping is set anew.
+
+        Joints must touch the same bodies. Bodies that cones have touched once stay in the front.
+        """
         if inertias is not None:
             given = body_inertias(inertias)
             if given.shape != self._inertias.shape:
