@@ -68,10 +68,11 @@ def calls(op):
 def dense(bodies, damping):
     """J M^-1 J^T + S and its Cholesky factor, with M^-1 by blocks."""
     J, n = bodies.J, len(bodies.inertias)
+    by_body = np.ascontiguousarray(J.reshape(-1, n, 6).swapaxes(0, 1))
 
     def run():
         inverses = np.linalg.inv(bodies.inertias)
-        moved = np.einsum("rbi,bij->rbj", J.reshape(-1, n, 6), inverses).reshape(J.shape)
+        moved = (by_body @ inverses).swapaxes(0, 1).reshape(J.shape)
         D = moved @ J.T
         D[np.diag_indices_from(D)] += damping
         return scipy.linalg.cho_factor(D, overwrite_a=True, check_finite=False)
