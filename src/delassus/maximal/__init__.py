@@ -1,0 +1,1 @@
+"""Rigid bodies in maximal coordinates: joints, limits and contacts as rows, one step's problem."""
