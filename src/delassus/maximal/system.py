@@ -7,18 +7,27 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import instance, items, positive_integer
-from ..compile import Tabulated
+from ..checks import finite_vector, instance, items, positive_integer
+from ..compile import FLOAT64, Tabulated
 from ..constrained.rows.constraints import Constraints
-from ..errors import ModelError
+from ..errors import ModelError, ShapeError
 from ..model.model import Model
 from ..model.parts.constraints import Constraint
+from ..model.parts.names import known_name
 from ..spatial.constant import Immutable
+from .assembly import dof_weight, step_momentum, step_rows
 from .conversion import maximal_state, tree_coordinates
+from .dual import DualProblem, block_diagonal, check_masses, dense_jacobian, free_jacobian
+from .dual import make_eliminated, make_problem
+from .gauss import MaximalAccelerations, accelerations
+from .rows.blocks import ROW
+from .rows.contacts import CONTACT
+from .rows.limits import ACTIVE
+from .settings import Contact, Stabilization, packed_contacts, step_size
 from .structure.couplings import MaximalCoupling, couplings
 from .structure.joints import MaximalJoint, loop_joints, tree_joints
 from .structure.limits import find_bounded, find_limits
-from .structure.packed import SIDE
+from .structure.packed import SIDE, SystemArrays
 
 
 class MaximalSystem(Immutable, Tabulated):
@@ -95,10 +104,110 @@ class MaximalSystem(Immutable, Tabulated):
         Angles and quaternions are those nearest to the configuration `near`. Without it angles are
         within a half turn of zero, but those of screws, whose turns are counted by their advance.
         """
-        if near is None:
-            near = np.full((*np.shape(poses)[:-2], self.nq), np.nan)
-        q, v = tree_coordinates(self, (poses, twists, near), None, threads)
+        inputs = (poses, twists, self._near(poses, near))
+        q, v = tree_coordinates(self, inputs, None, threads)
         return q, v
+
+    # --- rows at one state ------------------------------------------------------------------------
+
+    def _rows(self, poses, twists, near, contacts=(), stabilization=None, dt=1.0) -> tuple:
+        """Blocks, rows, active limits and contacts of a step from one state, as kernels have them."""
+        chosen = Stabilization() if stabilization is None else stabilization
+        settings = instance("stabilization", chosen, Stabilization).packed(dt)
+        records, count = packed_contacts(self.model, contacts, self.contact_slots)
+        inputs = (poses, twists, self._near(poses, near), records, count, settings)
+        blocks, rows, active = step_rows(self, inputs)
+        return blocks, rows, active[active[:, ACTIVE.sign] != 0.0], records[: int(count[0])]
+
+    def _near(self, poses: ArrayLike, near: ArrayLike | None) -> ArrayLike:
+        """Coordinates that tell how often joints have turned; NaN where none are given."""
+        if near is not None:
+            return near
+        return np.full((*np.shape(poses)[:-2], self.nq), np.nan)
+
+    def jacobian(self, poses: ArrayLike, near: ArrayLike | None = None) -> np.ndarray:
+        """J of joints and couplings at one state, (n_joint_rows, 6 n_bodies), Eq. (63)."""
+        blocks, *_ = self._rows(poses, np.zeros((self.n_bodies, SIDE)), near)
+        return dense_jacobian(self, blocks, (), ())[: self.n_joint_rows]
+
+    def coordinate_jacobian(self, poses: ArrayLike, near: ArrayLike | None = None) -> np.ndarray:
+        """J_a with v = J_a u at one state, (nv, 6 n_bodies), Eq. (64)."""
+        none = np.zeros((self.n_bodies, SIDE))
+        inputs = (poses, none, self._near(poses, near), np.zeros(self.nv), none, np.zeros(1))
+        return free_jacobian(self, step_momentum(self, inputs)[2])
+
+    def joint_errors(self, poses: ArrayLike, near: ArrayLike | None = None) -> np.ndarray:
+        """By how much each row of joints and couplings is violated at one state, Eq. (21)."""
+        _, rows, *_ = self._rows(poses, np.zeros((self.n_bodies, SIDE)), near)
+        return rows[: self.n_joint_rows, ROW.residual]
+
+    # --- problems ---------------------------------------------------------------------------------
+
+    def dual_problem(
+        self,
+        poses: ArrayLike,
+        twists: ArrayLike,
+        dt: float,
+        *,
+        near: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        wrenches: ArrayLike | None = None,
+        contacts: Iterable[Contact] = (),
+        stabilization: Stabilization | None = None,
+        joints: str = "rows",
+    ) -> DualProblem:
+        """v+ = D lambda + v_f of a step of dt from one state, Eqs. (80), (94).
+
+        `tau` are forces along the degrees of freedom, `wrenches` forces and moments at the centres
+        of mass in world axes. `near` are the last known coordinates of the tree. With
+        `joints="eliminated"` the rows of joints and couplings hold always, and are left out.
+        """
+        dt = step_size(dt)
+        known_name("joints", joints, ("rows", "eliminated"))
+        blocks, rows, active, slots = self._rows(
+            poses, twists, near, tuple(contacts), stabilization, dt
+        )
+        J = dense_jacobian(self, blocks, active, slots)
+        tau = np.zeros(self.nv) if tau is None else tau
+        wrenches = np.zeros((self.n_bodies, SIDE)) if wrenches is None else wrenches
+        inputs = (poses, twists, self._near(poses, near), tau, wrenches, np.array([dt]))
+        inertia, momentum, free_blocks = step_momentum(self, inputs)
+        Ja = free_jacobian(self, free_blocks)
+        A = block_diagonal(inertia) + Ja.T @ (self._weights(dt)[:, None] * Ja)
+        friction = np.concatenate([j.data.friction for j in self.model.joints] or [np.zeros(0)])
+        more = {
+            "bounds": dt * friction[self.bounded],
+            "friction": slots[:, CONTACT.friction],
+            "limits": [(self.limits[int(limit)].q, float(sign)) for limit, sign in active],
+        }
+        counts = self.n_joint_rows, len(active)
+        if joints == "eliminated":
+            return make_eliminated(J, A, momentum, rows[: len(J)], counts, more)
+        check_masses(self)
+        return make_problem(J, A, momentum, rows[: len(J)], counts, more)
+
+    def _weights(self, dt: float) -> np.ndarray:
+        """armature + dt (damping + dt stiffness) of each degree of freedom."""
+        arrays = self.arrays(SystemArrays, FLOAT64)
+        return np.array([dof_weight(arrays, k, dt) for k in range(self.nv)])
+
+    def accelerations(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        external_forces: ArrayLike | None = None,
+    ) -> MaximalAccelerations:
+        """u' and the shortest lambda with M u' = h + J^T lambda and J u' + dJ/dt u = 0, Eq. (73).
+
+        `external_forces` are those of `forward_dynamics`. Springs, dampers and dry friction are not
+        among the forces: see `passive_forces`.
+        """
+        q, v, tau = (
+            finite_vector(name, x, count, ShapeError)
+            for name, x, count in (("q", q, self.nq), ("v", v, self.nv), ("tau", tau, self.nv))
+        )
+        return accelerations(self, q, v, tau, external_forces)
 
     def __repr__(self) -> str:
         return (

@@ -1,0 +1,203 @@
+"""The dual problem of one step with dense matrices: slow, to check others and for solvers.
+
+v+ = D lambda + v_f with D = J A^-1 J^T and v_f = J A^-1 g + E v- + v_B, Eqs. (11), (80), (94).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..errors import ModelError
+from .rows.blocks import PAIR, ROW
+from .rows.contacts import CONTACT, contact_mode
+from .rows.limits import ACTIVE
+from .structure.packed import SIDE, has_inertia
+
+_RANK = 1e-12  # singular values below this part of the largest count as zero
+
+
+@dataclass(frozen=True, eq=False)
+class DualProblem:
+    """K* contains (D + R) lambda + v_f + v_r + Gamma, lambda is in K, and they are orthogonal.
+
+    Rows are joints, limits, bounded ones, then contacts (t1, t2, n). Reactions are impulses.
+
+    - delassus, free_velocity: D and v_f
+    - n_joint_rows, n_limit_rows: counts of rows; a row for each of `bounds`, three for a `friction`
+    - bounds: largest impulses of rows of dry friction
+    - compliance, target: the diagonal of R, and v_r
+    - jacobian, primal, momentum: J, A and g of the primal problem A u+ = g + J^T lambda
+    - velocity, residual, bias: v-, position errors, and E v- + v_B of each row
+    - limits: number of each limit's coordinate in q, and +1 for a lower limit, -1 for an upper one
+    """
+
+    delassus: np.ndarray
+    free_velocity: np.ndarray
+    n_joint_rows: int
+    n_limit_rows: int
+    bounds: np.ndarray
+    friction: np.ndarray
+    compliance: np.ndarray
+    target: np.ndarray
+    jacobian: np.ndarray
+    primal: np.ndarray
+    momentum: np.ndarray
+    velocity: np.ndarray
+    residual: np.ndarray
+    bias: np.ndarray
+    limits: list[tuple[int, float]] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.free_velocity)
+
+    def twists(self, reactions: np.ndarray) -> np.ndarray:
+        """u+ = A^-1 (g + J^T lambda), (n_bodies, 6)."""
+        pushed = self.momentum.ravel() + self.jacobian.T @ reactions
+        return np.linalg.solve(self.primal, pushed).reshape(-1, SIDE)
+
+    def modes(self, velocity: np.ndarray, reactions: np.ndarray, tolerance: float = 1e-9) -> list:
+        """(46): OPEN, STICK or SLIP of each contact, at velocities and reactions of all rows."""
+        first = self.size - 3 * len(self.friction)
+        return [
+            contact_mode(*(x[at : at + 3] for x in (velocity, reactions)), mu, tolerance)
+            for at, mu in zip(range(first, self.size, 3), self.friction, strict=True)
+        ]
+
+
+def dense_jacobian(system, blocks, active, contacts) -> np.ndarray:
+    """J of the joints, the active limits, the bounded rows and the contacts, (rows, 6 n_bodies)."""
+    elements = _joint_elements(system)
+    at = sum(height * len(bodies) * SIDE for height, bodies in elements)
+    starts = [0, *np.cumsum([SIDE * height * len(bodies) for height, bodies in elements])[:-1]]
+    for i, record in enumerate(active):
+        joint = system.joints[system.limits[int(record[ACTIVE.limit])].joint]
+        elements.append((1, (joint.base, joint.follower)))
+        starts.append(at + PAIR * i)
+    at += PAIR * len(system.limits)
+    for i, k in enumerate(system.bounded):
+        joint = next(j for j in system.joints if j.v <= k < j.v + j.nv)
+        elements.append((1, (joint.base, joint.follower)))
+        starts.append(at + PAIR * i)
+    at += PAIR * len(system.bounded)
+    for c, record in enumerate(contacts):
+        elements.append((3, (int(record[CONTACT.a]), int(record[CONTACT.b]))))
+        starts.append(at + 3 * PAIR * c)
+    J, row = np.zeros((sum(h for h, _ in elements), SIDE * system.n_bodies)), 0
+    for (height, bodies), start in zip(elements, starts, strict=False):
+        end = start + SIDE * height * len(bodies)
+        sides = blocks[start:end].reshape(len(bodies), height, SIDE)
+        for body, side in zip(bodies, sides, strict=True):
+            if body > 0:
+                J[row : row + height, SIDE * (body - 1) : SIDE * body] += side
+        row += height
+    return J
+
+
+def _joint_elements(system) -> list[tuple[int, tuple[int, ...]]]:
+    """Height and bodies of each joint and coupling."""
+    joints = [(j.rows, (j.base, j.follower)) for j in system.joints]
+    return joints + [(c.rows, tuple(c.bodies(system.joints))) for c in system.couplings]
+
+
+def free_jacobian(system, free_blocks: np.ndarray) -> np.ndarray:
+    """J_a with v = J_a u, (nv, 6 n_bodies)."""
+    J = np.zeros((system.nv, SIDE * system.n_bodies))
+    for joint in system.joints:
+        for k in range(joint.v, joint.v + joint.nv):
+            for body, side in zip((joint.base, joint.follower), free_blocks[k].reshape(2, SIDE)):
+                if body > 0:
+                    J[k, SIDE * (body - 1) : SIDE * body] = side
+    return J
+
+
+def block_diagonal(inertia: np.ndarray) -> np.ndarray:
+    """M of the blocks of all bodies."""
+    n = len(inertia)
+    M = np.zeros((n, SIDE, n, SIDE))
+    M[np.arange(n), :, np.arange(n), :] = inertia
+    return M.reshape(SIDE * n, SIDE * n)
+
+
+def check_masses(system) -> None:
+    """Raise an error for a body whose mass matrix has no inverse."""
+    for body in system.model.bodies:
+        if body.inertia.mass <= 0.0 or not has_inertia(body.inertia.matrix):
+            raise ModelError(
+                f"body {body.name!r} has no mass or no rotational inertia, so joint rows have no "
+                'Delassus matrix: ask for joints="eliminated"'
+            )
+
+
+def solve_bodies(A, J, R, force, rows) -> tuple[np.ndarray, np.ndarray]:
+    """u and the shortest lambda with A u = force + J^T lambda and J u + R lambda = rows.
+
+    A and J may be singular: bodies without mass, rows that depend on each other.
+    """
+    n, m = A.shape[0], J.shape[0]
+    diagonal = np.diagonal(A)
+    T = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, diagonal.max(initial=1.0)))
+    K = np.zeros((n + m, n + m))
+    K[:n, :n], K[:n, n:] = T[:, None] * A * T, -(J * T).T
+    K[n:, :n], K[n:, n:] = J * T, np.diag(R)
+    given = np.concatenate([(force.T * T).T, rows])
+    x = np.linalg.lstsq(K, given, rcond=_RANK)[0]
+    x += np.linalg.lstsq(K, given - K @ x, rcond=_RANK)[0]  # for what rounding has left
+    return (x[:n].T * T).T, x[n:]
+
+
+def make_problem(J, A, momentum, measures, counts, more) -> DualProblem:
+    """The problem of all rows; `counts` are those of joint and limit rows."""
+    bias = measures[:, ROW.bias]
+    X = np.linalg.solve(A, np.column_stack([J.T, momentum.ravel()]))
+    return DualProblem(
+        delassus=_symmetric(J @ X[:, :-1]),
+        free_velocity=J @ X[:, -1] + bias,
+        n_joint_rows=counts[0],
+        n_limit_rows=counts[1],
+        compliance=measures[:, ROW.compliance],
+        target=measures[:, ROW.regulation],
+        jacobian=J,
+        primal=A,
+        momentum=momentum,
+        velocity=measures[:, ROW.velocity],
+        residual=measures[:, ROW.residual],
+        bias=bias,
+        **more,
+    )
+
+
+def make_eliminated(J, A, momentum, measures, counts, more) -> DualProblem:
+    """The problem of all rows but those of joints, which hold whatever the reactions are.
+
+    u+ = u_f + X lambda solves the equations of motion together with all joint rows.
+    """
+    m = counts[0]
+    joints, rest = measures[:m], measures[m:]
+    bias = rest[:, ROW.bias]
+    wanted = np.zeros((m, 1 + len(rest)))
+    wanted[:, 0] = -joints[:, ROW.bias] - joints[:, ROW.regulation]
+    forces = np.column_stack([momentum.ravel(), J[m:].T])
+    u, _ = solve_bodies(A, J[:m], joints[:, ROW.compliance], forces, wanted)
+    return DualProblem(
+        delassus=_symmetric(J[m:] @ u[:, 1:]),
+        free_velocity=J[m:] @ u[:, 0] + bias,
+        n_joint_rows=0,
+        n_limit_rows=counts[1],
+        compliance=rest[:, ROW.compliance],
+        target=rest[:, ROW.regulation],
+        jacobian=J[m:],
+        primal=A,
+        momentum=momentum,
+        velocity=rest[:, ROW.velocity],
+        residual=rest[:, ROW.residual],
+        bias=bias,
+        **more,
+    )
+
+
+def _symmetric(D: np.ndarray) -> np.ndarray:
+    return 0.5 * (D + D.T)
