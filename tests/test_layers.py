@@ -22,6 +22,7 @@ ROOMS = {
     ("model", "formats"): [FILES, "urdf", "sdf", "mjcf"],
     ("dynamics",): ["steps", FILES, "derivatives"],
     ("embedding",): ["structure", "steps", "algorithms", FILES],
+    ("maximal",): ["structure", "rows", FILES],
     ("benchmarks",): [
         *("peers", "measuring", "reporting", "comparing", FILES),
         *("tree", "seed_000", "seed_002", "seed_003", "seed_004"),

@@ -28,6 +28,7 @@ from .rows.blocks import PAIR, put_free_pair, put_joint
 from .rows.bodies import BODY, TWIST, gyroscopic, place_bodies
 from .rows.contacts import CONTACT_BLOCKS, put_contact
 from .rows.couplings import put_coupling
+from .rows.drifts import free_drift
 from .rows.joints import place_joint
 from .rows.limits import find_active, put_bounded, put_limit
 from .structure.packed import SIDE, SystemArrays
@@ -139,9 +140,17 @@ def dof_weight(system, k, dt):
 
 @function
 def dof_impulse(system, k, tau, dt, work):
-    """Momentum of the armature of degree of freedom k, and dt times its force at the start."""
-    force = tau[k] - system.stiffness[k] * work.stretch[k]
-    return system.armature[k] * work.v[k] + dt * force
+    """Momentum of the armature of degree of freedom k, and dt times its force at the start.
+
+    At the end of the step the joint's velocity is J_a u+ + dt dJ_a/dt u.
+    """
+    impulse = dt * (tau[k] - system.stiffness[k] * work.stretch[k])
+    if system.armature[k] > 0.0:
+        dof = system.dofs[k]
+        place = dof.place - system.joints[dof.joint].rows
+        drift = free_drift(system, dof.joint, place, work.bodies, work.joints)
+        impulse += system.armature[k] * (work.v[k] - dt * drift)
+    return impulse
 
 
 @function

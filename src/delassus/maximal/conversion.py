@@ -9,10 +9,27 @@ from __future__ import annotations
 from ..compile import function, kernel, layout
 from ..spatial.quaternions import from_rotation
 from ..spatial.vectors import add, add_cross, compose, get3, get9, put3, put4, rotate, subtract
-from .rows.bodies import BODY, POSE, TWIST, place_bodies, place_world, point_velocity, put_body
-from .rows.bodies import put_motion
-from .rows.joints import JOINT, base_frame, displacement, motion_across, place_joint
-from .rows.joints import put_coordinates, put_velocities, transposed
+from .rows.bodies import (
+    BODY,
+    POSE,
+    TWIST,
+    center,
+    place_bodies,
+    place_world,
+    point_velocity,
+    put_body,
+    put_motion,
+)
+from .rows.joints import (
+    JOINT,
+    base_frame,
+    displacement,
+    motion_across,
+    place_joint,
+    put_coordinates,
+    put_velocities,
+    transposed,
+)
 from .structure.packed import SystemArrays
 
 BODIES = layout(bodies=("n_places", BODY))
@@ -31,7 +48,7 @@ def place_follower(system, j, q, v, bodies):
     put_body(system, joint.follower, R, r, bodies)
     base = joint.base_body * BODY.size
     linear, angular = motion_across(joint, R_base, R_joint, v)
-    arm = subtract(p, get3(bodies, base + BODY.r))
+    arm = subtract(p, center(bodies, joint.base_body))
     linear = add(point_velocity(bodies, joint.base_body, arm), linear)
     omega = add(get3(bodies, base + BODY.omega), angular)
     put_motion(joint.follower, add_cross(linear, omega, subtract(r, p)), omega, bodies)

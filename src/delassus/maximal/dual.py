@@ -15,7 +15,8 @@ from .rows.contacts import CONTACT, contact_mode
 from .rows.limits import ACTIVE
 from .structure.packed import SIDE, has_inertia
 
-_RANK = 1e-12  # singular values below this part of the largest count as zero
+_RANK = 1e-9  # rows whose singular values are below this part of the largest are redundant
+_NO_MASS = 1e-13  # motions whose mass is below this part of the largest have none
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,7 @@ def dense_jacobian(system, blocks, active, contacts) -> np.ndarray:
         elements.append((3, (int(record[CONTACT.a]), int(record[CONTACT.b]))))
         starts.append(at + 3 * PAIR * c)
     J, row = np.zeros((sum(h for h, _ in elements), SIDE * system.n_bodies)), 0
-    for (height, bodies), start in zip(elements, starts, strict=False):
+    for (height, bodies), start in zip(elements, starts, strict=True):
         end = start + SIDE * height * len(bodies)
         sides = blocks[start:end].reshape(len(bodies), height, SIDE)
         for body, side in zip(bodies, sides, strict=True):
@@ -108,7 +109,8 @@ def free_jacobian(system, free_blocks: np.ndarray) -> np.ndarray:
     J = np.zeros((system.nv, SIDE * system.n_bodies))
     for joint in system.joints:
         for k in range(joint.v, joint.v + joint.nv):
-            for body, side in zip((joint.base, joint.follower), free_blocks[k].reshape(2, SIDE)):
+            sides = free_blocks[k].reshape(2, SIDE)
+            for body, side in zip((joint.base, joint.follower), sides, strict=True):
                 if body > 0:
                     J[k, SIDE * (body - 1) : SIDE * body] = side
     return J
@@ -135,18 +137,38 @@ def check_masses(system) -> None:
 def solve_bodies(A, J, R, force, rows) -> tuple[np.ndarray, np.ndarray]:
     """u and the shortest lambda with A u = force + J^T lambda and J u + R lambda = rows.
 
-    A and J may be singular: bodies without mass, rows that depend on each other.
+    A and J may be singular: bodies without mass, rows that depend on each other. Soft rows are
+    stiffness. The others split u into what they see, J^+ rows, and N z, which they do not: the
+    condition of J is not squared.
     """
-    n, m = A.shape[0], J.shape[0]
+    soft = R > 0.0
+    weighted = J[soft].T / R[soft]
+    A, force = A + weighted @ J[soft], force + weighted @ rows[soft]
+    u, hard = _solve_rigid(A, J[~soft], force, rows[~soft])
+    reactions = np.zeros_like(rows)
+    reactions[~soft] = hard
+    reactions[soft] = ((rows[soft] - J[soft] @ u).T / R[soft]).T
+    return u, reactions
+
+
+def _solve_rigid(A, J, force, rows) -> tuple[np.ndarray, np.ndarray]:
+    """`solve_bodies` where no row is soft."""
     diagonal = np.diagonal(A)
-    T = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, diagonal.max(initial=1.0)))
-    K = np.zeros((n + m, n + m))
-    K[:n, :n], K[:n, n:] = T[:, None] * A * T, -(J * T).T
-    K[n:, :n], K[n:, n:] = J * T, np.diag(R)
-    given = np.concatenate([(force.T * T).T, rows])
-    x = np.linalg.lstsq(K, given, rcond=_RANK)[0]
-    x += np.linalg.lstsq(K, given - K @ x, rcond=_RANK)[0]  # for what rounding has left
-    return (x[:n].T * T).T, x[n:]
+    # In units in which all bodies have about the same mass.
+    T = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, diagonal.max(initial=1e-300)))
+    A, J, force = T[:, None] * A * T, J * T, (force.T * T).T
+    U, sigma, V = np.linalg.svd(J)
+    rank = int(np.sum(sigma > _RANK * sigma.max(initial=0.0)))
+    U, sigma, seen, N = U[:, :rank], sigma[:rank], V[:rank], V[rank:].T
+    free = np.linalg.pinv(N.T @ A @ N, rcond=_NO_MASS, hermitian=True)
+    u, reactions = np.zeros_like(force), np.zeros_like(rows)
+    for _ in range(2):  # the second time for what rounding has left
+        missing = force + J.T @ reactions - A @ u
+        step = seen.T @ ((U.T @ (rows - J @ u)).T / sigma).T
+        step = step + N @ (free @ (N.T @ (missing - A @ step)))
+        u = u + step
+        reactions = reactions - U @ ((seen @ (missing - A @ step)).T / sigma).T
+    return (u.T * T).T, reactions
 
 
 def make_problem(J, A, momentum, measures, counts, more) -> DualProblem:

@@ -13,9 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import real_array
+from ..errors import ShapeError
 from .assembly import step_momentum, step_rows
 from .conversion import tree_coordinates
-from .dual import block_diagonal, dense_jacobian, free_jacobian, solve_bodies
+from .dual import block_diagonal, free_jacobian, solve_bodies
 from .rows.blocks import ROW
 from .rows.contacts import CONTACT
 from .settings import Stabilization
@@ -41,7 +43,10 @@ class MaximalAccelerations(NamedTuple):
 
 
 def accelerations(system, q, v, tau, external_forces) -> MaximalAccelerations:
-    """Accelerations and the shortest reactions at one state of the tree."""
+    """Accelerations and the shortest reactions at one state of the tree.
+
+    `external_forces` are forces and moments at the bodies' origins in their own axes.
+    """
     poses, twists = system.state(q, v)
     wrenches = world_wrenches(system, poses, external_forces)
     still = np.array([0.0])
@@ -73,7 +78,9 @@ def world_wrenches(system, poses: np.ndarray, external_forces) -> np.ndarray:
     result = np.zeros((system.n_bodies, SIDE))
     if external_forces is None:
         return result
-    given = np.asarray(external_forces, float).reshape(-1, SIDE)
+    given = real_array("external_forces", external_forces)
+    if given.shape != result.shape:
+        raise ShapeError(f"external_forces must have shape {result.shape}, got {given.shape}")
     for i, body in enumerate(system.model.bodies):
         R = _rotation(poses[i, 3:])
         f, n = given[i, :3], given[i, 3:]
@@ -118,6 +125,14 @@ def _rotation(x: np.ndarray) -> np.ndarray:
     return np.eye(3) + 2.0 * w * U + 2.0 * U @ U
 
 
+def _arm_on(joint, poses) -> tuple[float, int, np.ndarray]:
+    """Sign of the rows of a joint on a body, the body, and the arm to the follower's frame."""
+    if joint.follower > 0:
+        R = _rotation(poses[joint.follower - 1, 3:])
+        return 1.0, joint.follower, R @ joint.on_follower.translation
+    return -1.0, joint.base, joint.on_follower.translation - poses[joint.base - 1, :3]
+
+
 def _wrenches(system, poses, q, reactions, forces) -> np.ndarray:
     """Force and moment of each joint on its follower, at the frame on the follower.
 
@@ -127,12 +142,13 @@ def _wrenches(system, poses, q, reactions, forces) -> np.ndarray:
     J = system.jacobian(poses, q)
     Ja = system.coordinate_jacobian(poses, q)
     for j, joint in enumerate(system.joints):
-        ends = slice(row, row + joint.rows)
-        body = slice(SIDE * (joint.follower - 1), SIDE * joint.follower)
-        own = slice(joint.v, joint.v + joint.nv)
-        wrench = J[ends, body].T @ reactions[ends] + Ja[own, body].T @ forces[own]
-        R = _rotation(poses[joint.follower - 1, 3:])
-        arm = R @ joint.on_follower.translation
+        ends, own = slice(row, row + joint.rows), slice(joint.v, joint.v + joint.nv)
+        # What the joint does to the base is the opposite, which tells it where the follower is the
+        # world.
+        sign, body, arm = _arm_on(joint, poses)
+        place = slice(SIDE * (body - 1), SIDE * body)
+        wrench = J[ends, place].T @ reactions[ends] + Ja[own, place].T @ forces[own]
+        wrench = sign * wrench
         result[j, :3] = wrench[:3]
         result[j, 3:] = wrench[3:] - np.cross(arm, wrench[:3])
         row += joint.rows

@@ -48,7 +48,8 @@ def add_joint(system, j, stiffness, joints, blocks, places):
     """
     arm_base, arm = joint_arms(joints, j)
     L, N = stiffness_at_joint(system, j, stiffness, joints)
-    add_moved(blocks, places.follower, 1.0, (arm, arm), L, N)
+    if places.follower >= 0:
+        add_moved(blocks, places.follower, 1.0, (arm, arm), L, N)
     if places.base >= 0:
         add_moved(blocks, places.base, 1.0, (arm_base, arm_base), L, N)
     if places.between >= 0:
@@ -118,7 +119,8 @@ def add_screw(joints, j, k, blocks, places):
     f, n = joint_row(joints, j, 2)
     arm_base, arm = joint_arms(joints, j)
     moment_base, moment = add_cross(n, arm_base, f), add_cross(n, arm, f)
-    add_product(blocks, places.follower, k, (f, moment), (f, moment))
+    if places.follower >= 0:
+        add_product(blocks, places.follower, k, (f, moment), (f, moment))
     if places.base >= 0:
         add_product(blocks, places.base, k, (f, moment_base), (f, moment_base))
     if places.between >= 0 and places.base_is_row > 0:
@@ -143,6 +145,7 @@ def push_joint(system, j, impulses, joints, momentum):
     for k in range(joint.rows):
         f, n = joint_row(joints, j, k)
         x = impulses[joint.row + k]
-        add_row3(momentum, 6 * (joint.follower - 1), x, f, add_cross(n, arm, f))
+        if joint.follower > 0:
+            add_row3(momentum, 6 * (joint.follower - 1), x, f, add_cross(n, arm, f))
         if joint.base_body > 0:
             add_row3(momentum, 6 * (joint.base_body - 1), -x, f, add_cross(n, arm_base, f))

@@ -17,8 +17,15 @@ from ..model.parts.names import known_name
 from ..spatial.constant import Immutable
 from .assembly import dof_weight, step_momentum, step_rows
 from .conversion import maximal_state, tree_coordinates
-from .dual import DualProblem, block_diagonal, check_masses, dense_jacobian, free_jacobian
-from .dual import make_eliminated, make_problem
+from .dual import (
+    DualProblem,
+    block_diagonal,
+    check_masses,
+    dense_jacobian,
+    free_jacobian,
+    make_eliminated,
+    make_problem,
+)
 from .gauss import MaximalAccelerations, accelerations
 from .rows.blocks import ROW
 from .rows.contacts import CONTACT
@@ -111,7 +118,7 @@ class MaximalSystem(Immutable, Tabulated):
     # --- rows at one state ------------------------------------------------------------------------
 
     def _rows(self, poses, twists, near, contacts=(), stabilization=None, dt=1.0) -> tuple:
-        """Blocks, rows, active limits and contacts of a step from one state, as kernels have them."""
+        """Blocks, rows, active limits and contacts of a step from one state, as in kernels."""
         chosen = Stabilization() if stabilization is None else stabilization
         settings = instance("stabilization", chosen, Stabilization).packed(dt)
         records, count = packed_contacts(self.model, contacts, self.contact_slots)

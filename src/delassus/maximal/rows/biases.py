@@ -2,11 +2,11 @@
 
 Tsounis et al., Eqs. (80), (89) to (91), (94), (106).
 
-| paper              | here                              | what it is                               |
-| ------------------ | --------------------------------- | ---------------------------------------- |
-| alpha, beta, gamma | joint_erp, limit_erp, contact_erp | part of an error that a step takes away  |
-| delta_c            | penetration_margin                | overlap that is tolerated                |
-| E v-               | e v_n                             | restitution of contacts that close       |
+| paper              | here                              | what it is                              |
+| ------------------ | --------------------------------- | --------------------------------------- |
+| alpha, beta, gamma | joint_erp, limit_erp, contact_erp | part of an error that a step takes away |
+| delta_c            | penetration_margin                | overlap that is tolerated               |
+| E v-               | e v_n                             | restitution of contacts that close      |
 
 Departs from the paper: limits are two-sided as contacts are (91b), since (90b) acts only after a
 limit is passed. Speeds at which errors are taken away are capped. Restitution is for contacts that

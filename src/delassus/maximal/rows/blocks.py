@@ -50,7 +50,8 @@ def joint_arms(joints, j):
 def put_free_pair(system, k, joints, blocks, at):
     """(64): the two sides of degree of freedom k, whose row has the velocity v_k."""
     dof = system.dofs[k]
-    put_pair(blocks, at, 1.0, joint_row(joints, dof.joint, dof.place), joint_arms(joints, dof.joint))
+    row, arms = joint_row(joints, dof.joint, dof.place), joint_arms(joints, dof.joint)
+    put_pair(blocks, at, 1.0, row, arms)
 
 
 @function

@@ -13,8 +13,22 @@ from __future__ import annotations
 
 from ...compile import function, slots
 from ...spatial.quaternions import rotation
-from ...spatial.vectors import add, add_cross, compose, cross, dot, get3, get6, get9, put3, put6
-from ...spatial.vectors import put9, rotate, symmetric_times
+from ...spatial.vectors import (
+    add,
+    add_cross,
+    compose,
+    cross,
+    dot,
+    get3,
+    get6,
+    get9,
+    put3,
+    put6,
+    put9,
+    rotate,
+    scale,
+    symmetric_times,
+)
 
 BODY = slots(R=9, r=3, v=3, omega=3, I=6, W=6)
 POSE = slots(r=3, quaternion=4)
@@ -82,6 +96,12 @@ def point_velocity(bodies, i, arm):
 
 
 @function
+def center(bodies, i):
+    """Position of the centre of mass of body i."""
+    return get3(bodies, i * BODY.size + BODY.r)
+
+
+@function
 def frame_rotation(bodies, i, inner):
     """Rotation of a frame that is fixed to body i with rotation `inner`."""
     return compose(get9(bodies, i * BODY.size + BODY.R), inner)
@@ -113,12 +133,8 @@ def side_velocity(bodies, i, blocks, at):
 @function
 def put_side(blocks, at, sign, f, n, arm):
     """sign (f, n + arm x f): a force f at an arm from the centre of a body, and a moment n."""
-    moment = add_cross(n, arm, f)
-    put6(
-        blocks,
-        at,
-        (sign * f[0], sign * f[1], sign * f[2], sign * moment[0], sign * moment[1], sign * moment[2]),
-    )
+    put3(blocks, at, scale(sign, f))
+    put3(blocks, at + 3, scale(sign, add_cross(n, arm, f)))
 
 
 @function

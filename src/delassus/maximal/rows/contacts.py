@@ -19,7 +19,7 @@ from ...compile import function, select, slots, sqrt
 from ...spatial.vectors import get3, get9, subtract
 from ..structure.packed import SIDE
 from .blocks import ROW, measure_row
-from .bodies import BODY, put_side
+from .bodies import center, put_side
 from .joints import column
 
 CONTACT = slots(a=1, b=1, point=3, frame=9, distance=1, friction=1, restitution=1)
@@ -34,8 +34,8 @@ def put_contact(system, contacts, c, bodies, blocks, at, rows, row):
     record, none = c * CONTACT.size, (0.0, 0.0, 0.0)
     a, b = int(contacts[record + CONTACT.a]), int(contacts[record + CONTACT.b])
     point, frame = get3(contacts, record + CONTACT.point), get9(contacts, record + CONTACT.frame)
-    arm_a = subtract(point, get3(bodies, a * BODY.size + BODY.r))
-    arm_b = subtract(point, get3(bodies, b * BODY.size + BODY.r))
+    arm_a = subtract(point, center(bodies, a))
+    arm_b = subtract(point, center(bodies, b))
     for i in range(3):
         start, other = at + SIDE * i, at + SIDE * (i + 3)
         put_side(blocks, start, -1.0, column(frame, i), none, arm_a)

@@ -3,14 +3,14 @@
 Tsounis et al., On Solving the Dynamics of Constrained Rigid Multi-Body Systems with Kinematic
 Loops, Sec. IV-B and Eqs. (21) to (26), (63), (64).
 
-| paper         | here             | what it is                                                     |
-| ------------- | ---------------- | -------------------------------------------------------------- |
-| R_j X_j       | R_base           | axes of the frame on the base                                  |
-| r_j           | p                | origin of the frame on the follower, where all rows act        |
-| r_j - r_i     | arm_base, arm    | from the centres of mass of base and follower to that point    |
-| R_j X_j S_c   | JOINT.rows       | force and moment of each constrained row at the joint          |
-| R_j X_j S_a   | JOINT.rows, last | force and moment of each degree of freedom                     |
-| f_j           | JOINT.error      | by how much each constrained row is violated                   |
+| paper         | here             | what it is                                                    |
+| ------------- | ---------------- | ------------------------------------------------------------- |
+| R_j X_j       | R_base           | axes of the frame on the base                                 |
+| r_j           | p                | origin of the frame on the follower, where all rows act       |
+| r_j - r_i     | arm_base, arm    | from the centres of mass of base and follower to that point   |
+| R_j X_j S_c   | JOINT.rows       | force and moment of each constrained row at the joint         |
+| R_j X_j S_a   | JOINT.rows, last | force and moment of each degree of freedom                    |
+| f_j           | JOINT.error      | by how much each constrained row is violated                  |
 
 A row's velocity is f . (v_F - v_B) + n . (w_F - w_B), with force f and moment n, and velocities v
 of the points of both bodies at the joint: + for the follower, - for the base.
@@ -22,13 +22,26 @@ free, z_B x z_F for one free axis z. Their rates are the angular rows where the 
 from __future__ import annotations
 
 from ...compile import atan2, function, select, sincos, slots, sqrt
-from ...spatial.quaternions import from_rotation
+from ...spatial.quaternions import from_rotation, rotation
 from ...spatial.quaternions import multiply as quaternion_product
-from ...spatial.quaternions import rotation
-from ...spatial.vectors import add, add_scaled, compose, cross, dot, get3, get4, get9, put3, put4
-from ...spatial.vectors import rotate, rotate_back, scale, subtract
+from ...spatial.vectors import (
+    add,
+    add_scaled,
+    compose,
+    cross,
+    dot,
+    get3,
+    get4,
+    get9,
+    put3,
+    put4,
+    rotate,
+    rotate_back,
+    scale,
+    subtract,
+)
 from ..structure.joints import DISTANCE, UNIVERSAL
-from .bodies import BODY, frame_position, frame_rotation, point_velocity
+from .bodies import BODY, center, frame_position, frame_rotation, point_velocity
 
 JOINT = slots(arm_base=3, arm=3, rows=36, error=6)
 ROW_SIZE = 6  # numbers of a row in JOINT.rows: force, then moment
@@ -64,8 +77,8 @@ def place_joint(system, j, near, bodies, joints):
     joint, at = system.joints[j], j * JOINT.size
     R_base, p_base = base_frame(joint, bodies)
     R, p = follower_frame(joint, bodies)
-    put3(joints, at + JOINT.arm_base, subtract(p, get3(bodies, joint.base_body * BODY.size + BODY.r)))
-    put3(joints, at + JOINT.arm, subtract(p, get3(bodies, joint.follower * BODY.size + BODY.r)))
+    put3(joints, at + JOINT.arm_base, subtract(p, center(bodies, joint.base_body)))
+    put3(joints, at + JOINT.arm, subtract(p, center(bodies, joint.follower)))
     apart = subtract(p, p_base)
     put_constrained_rows(joint, R_base, R, apart, joints, at)
     put_free_rows(joint, R_base, R, joints, at)

@@ -79,7 +79,9 @@ def coupling_type(real: np.dtype) -> np.dtype:
     """The record of a coupling (see `couplings.MaximalCoupling`)."""
     indices = ("row", "rows", "block", "first_term", "term_count", "first_body", "body_count")
     program = ("is_sum", "program", "to_bias", "registers")
-    return np.dtype([*((name, INDEX) for name in (*indices, *program)), ("offset", real)], align=True)
+    return np.dtype(
+        [*((name, INDEX) for name in (*indices, *program)), ("offset", real)], align=True
+    )
 
 
 def term_type(real: np.dtype) -> np.dtype:
@@ -163,7 +165,16 @@ def _joints(joints, real: np.dtype) -> np.ndarray:
     records = np.zeros(len(joints), joint_type(real))
     row = block = 0
     same = ("kind", "follower", "rows", "q", "v", "nq", "nv", "moves_in_own_axes")
-    axes = ("linear", "angular", "free_linear", "free_angular", "pitch", "first", "second", "length")
+    axes = (
+        "linear",
+        "angular",
+        "free_linear",
+        "free_angular",
+        "pitch",
+        "first",
+        "second",
+        "length",
+    )
     for record, joint in zip(records, joints, strict=True):
         for name in (*same, *axes):
             record[name] = getattr(joint, name)
@@ -180,9 +191,7 @@ def _joints(joints, real: np.dtype) -> np.ndarray:
 
 
 def _dofs(system) -> np.ndarray:
-    found = [
-        (j, joint.rows + k) for j, joint in enumerate(system.joints) for k in range(joint.nv)
-    ]
+    found = [(j, joint.rows + k) for j, joint in enumerate(system.joints) for k in range(joint.nv)]
     return np.array(found, DOF)
 
 
