@@ -96,6 +96,17 @@ def test_springs_and_dampers_are_implicit():
     assert np.isclose(u[0, 2], (m * v - dt * k * x) / (m + dt * (d + dt * k)), rtol=1e-12)
 
 
+def test_gains_are_the_implicit_part_of_a_controller():
+    kp, kd, dt, x, v = 300.0, 5.0, 0.01, 0.2, -0.7
+    system = MaximalSystem(slider(mass=2.0))
+    state = system.state([x], [v])
+    problem = system.dual_problem(
+        *state, dt, tau=[kp * (0.5 - x)], gains=[[kp, kd]], stabilization=EXACT
+    )
+    after = joints_only(problem)[0, 2]
+    assert np.isclose(2.0 * (after - v), dt * (kp * (0.5 - x - dt * after) - kd * after))
+
+
 def test_a_free_body_feels_gravity_gyroscopic_moments_and_wrenches():
     builder = dl.ModelBuilder("top", gravity=(0, 0, -10))
     inertia = np.diag([0.1, 0.2, 0.4])

@@ -20,7 +20,8 @@ pytestmark = pytest.mark.uncompiled
         "poses": "n_bodies 7",
         "twists": "n_bodies 6",
         "near": "nq",
-        "stiffness": "3",
+        "stiffness": "2",
+        "weights": "nv",
         "impulses": "n_rows",
     },
     outputs={"blocks": "n_joints 4 36", "momentum": "n_bodies 6"},
@@ -28,18 +29,18 @@ pytestmark = pytest.mark.uncompiled
     lanes=False,
 )
 def joint_stiffness_blocks(
-    system, poses, twists, near, stiffness, impulses, blocks, momentum, work
+    system, poses, twists, near, stiffness, weights, impulses, blocks, momentum, work
 ):
     """Blocks of base, follower, and between with either as rows, of each joint on its own"""
     place_system(system, poses, twists, near, work)
-    k = (stiffness[0], stiffness[1], stiffness[2])
+    k = (stiffness[0], stiffness[1])
     for i in range(6 * (len(system.bodies) - 1)):
         momentum[i] = 0.0
     for j in range(len(system.joints)):
         at = 144 * j
-        add_joint(system, j, k, work.joints, blocks, Places(at, at + 36, at + 72, 1))
+        add_joint(system, j, k, weights, work.joints, blocks, Places(at, at + 36, at + 72, 1))
         none = Places(-1, -1, at + 108, 0)
-        add_joint(system, j, k, work.joints, blocks, none)
+        add_joint(system, j, k, weights, work.joints, blocks, none)
         push_joint(system, j, impulses, work.joints, momentum)
 
 
@@ -55,11 +56,12 @@ def test_blocks_of_joints_are_products_of_their_rows(name):
     k_linear, k_angular, dt = 7.0, 3.0, 0.02
     rng = np.random.default_rng(0)
     impulses = rng.standard_normal(system.dimensions["n_rows"])
+    weights, stiffness = system.dof_weights(dt), np.array([k_linear, k_angular])
     blocks, momentum = joint_stiffness_blocks(
-        system, (poses, twists, q, np.array([k_linear, k_angular, dt]), impulses)
+        system, (poses, twists, q, stiffness, weights, impulses)
     )
     J, Ja = system.jacobian(poses, q), system.coordinate_jacobian(poses, q)
-    weights, row = system._weights(dt), 0
+    row = 0
     for j, joint in enumerate(system.joints):
         ends = [slice(6 * (body - 1), 6 * body) for body in (joint.base, joint.follower)]
         rows = J[row : row + joint.rows]

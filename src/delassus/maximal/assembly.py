@@ -24,9 +24,9 @@ from ..model.configuration import difference
 from ..spatial.vectors import get3, get6, put3, symmetric_times
 from .conversion import JOINTS, read_tree
 from .rows.biases import SETTINGS, bias_contact, bias_joint_row, bias_limit_row
-from .rows.blocks import PAIR, put_free_pair, put_joint
+from .rows.blocks import PAIR, ROW, put_free_pair, put_joint
 from .rows.bodies import BODY, TWIST, gyroscopic, place_bodies
-from .rows.contacts import CONTACT_BLOCKS, put_contact
+from .rows.contacts import CONTACT, CONTACT_BLOCKS, put_contact
 from .rows.couplings import put_coupling
 from .rows.drifts import free_drift
 from .rows.joints import place_joint
@@ -112,11 +112,11 @@ def put_contact_rows(system, contacts, count, settings, work, blocks, rows, row)
         "poses": "n_bodies 7",
         "twists": "n_bodies 6",
         "near": "nq",
-        "contacts": "n_slots 17",
+        "contacts": f"n_slots {CONTACT.size}",
         "count": "1",
-        "settings": "32 common",
+        "settings": f"{SETTINGS.size} common",
     },
-    outputs={"blocks": "n_blocks", "rows": "n_rows 6", "active": "n_limits 2"},
+    outputs={"blocks": "n_blocks", "rows": f"n_rows {ROW.size}", "active": "n_limits 2"},
     work=STATE,
     lanes=False,
     label="rows of a step",
@@ -133,9 +133,18 @@ def step_rows(system, poses, twists, near, contacts, count, settings, blocks, ro
 
 
 @function
-def dof_weight(system, k, dt):
-    """armature + dt (damping + dt stiffness) of degree of freedom k"""
-    return system.armature[k] + dt * (system.damping[k] + dt * system.stiffness[k])
+def put_weights(system, gains, dt, weights):
+    """armature + dt (damping + dt stiffness) of each degree of freedom, with gains of its motor.
+
+    `gains` are a stiffness and a damping for each: the implicit part of a controller whose force at
+    the start of the step is part of tau.
+    """
+    for k in range(len(system.dofs)):
+        stiffness, damping = (
+            system.stiffness[k] + gains[2 * k],
+            system.damping[k] + gains[2 * k + 1],
+        )
+        weights[k] = system.armature[k] + dt * (damping + dt * stiffness)
 
 
 @function

@@ -10,7 +10,7 @@ and b of two bodies, the block between them is
 | symbol  | here                | what it is                                                      |
 | ------- | ------------------- | --------------------------------------------------------------- |
 | S^-1    | k_linear, k_angular | stiffness of constrained rows                                   |
-| w       | `dof_weight`        | of free rows: armature + dt (damping + dt stiffness)            |
+| w       | weights             | of free rows: armature + dt (damping + dt stiffness)            |
 | L, N    | L, N                | sum of k f f^T and of k n n^T over the rows of a joint          |
 
 This takes about a third of the products of J^T S^-1 J. The row of a screw is a force and a moment
@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 from ..compile import function
 from ..spatial.vectors import add_cross, cross
-from .assembly import dof_weight
 from .rows.blocks import joint_arms, joint_row
 
 
@@ -41,13 +40,13 @@ class Places(NamedTuple):
 
 
 @function
-def add_joint(system, j, stiffness, joints, blocks, places):
+def add_joint(system, j, stiffness, weights, joints, blocks, places):
     """Add the stiffness of joint j to the blocks at `places`.
 
-    `stiffness` is (k_linear, k_angular, dt).
+    `stiffness` is (k_linear, k_angular), `weights` those of all degrees of freedom.
     """
     arm_base, arm = joint_arms(joints, j)
-    L, N = stiffness_at_joint(system, j, stiffness, joints)
+    L, N = stiffness_at_joint(system, j, stiffness, weights, joints)
     if places.follower >= 0:
         add_moved(blocks, places.follower, 1.0, (arm, arm), L, N)
     if places.base >= 0:
@@ -61,7 +60,7 @@ def add_joint(system, j, stiffness, joints, blocks, places):
 
 
 @function
-def stiffness_at_joint(system, j, stiffness, joints):
+def stiffness_at_joint(system, j, stiffness, weights, joints):
     """L and N: sums of k f f^T and k n n^T over the rows of joint j, but for that of a screw."""
     joint, none = system.joints[j], (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     L, N = none, none
@@ -71,7 +70,7 @@ def stiffness_at_joint(system, j, stiffness, joints):
             L, N = add_square(L, stiffness[0], f), add_square(N, stiffness[1], n)
     for k in range(joint.nv):
         f, n = joint_row(joints, j, joint.rows + k)
-        weight = dof_weight(system, joint.v + k, stiffness[2])
+        weight = weights[joint.v + k]
         L, N = add_square(L, weight, f), add_square(N, weight, n)
     return L, N
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import finite_vector, instance, items, positive_integer
+from ..checks import finite_vector, instance, items, positive_integer, real_array
 from ..compile import FLOAT64, Tabulated
 from ..constrained.rows.constraints import Constraints
 from ..errors import ModelError, ShapeError
@@ -15,7 +15,7 @@ from ..model.model import Model
 from ..model.parts.constraints import Constraint
 from ..model.parts.names import known_name
 from ..spatial.constant import Immutable
-from .assembly import dof_weight, step_momentum, step_rows
+from .assembly import put_weights, step_momentum, step_rows
 from .conversion import maximal_state, tree_coordinates
 from .dual import (
     DualProblem,
@@ -158,6 +158,7 @@ class MaximalSystem(Immutable, Tabulated):
         *,
         near: ArrayLike | None = None,
         tau: ArrayLike | None = None,
+        gains: ArrayLike | None = None,
         wrenches: ArrayLike | None = None,
         contacts: Iterable[Contact] = (),
         stabilization: Stabilization | None = None,
@@ -165,7 +166,8 @@ class MaximalSystem(Immutable, Tabulated):
     ) -> DualProblem:
         """v+ = D lambda + v_f of a step of dt from one state, Eqs. (80), (94).
 
-        `tau` are forces along the degrees of freedom, `wrenches` forces and moments at the centres
+        `tau` are forces along the degrees of freedom at the start of the step, `gains` a stiffness
+        and a damping for each by which they change during the step; `wrenches` are forces and moments at the centres
         of mass in world axes. `near` are the last known coordinates of the tree. With
         `joints="eliminated"` the rows of joints and couplings hold always, and are left out.
         """
@@ -180,7 +182,7 @@ class MaximalSystem(Immutable, Tabulated):
         inputs = (poses, twists, self._near(poses, near), tau, wrenches, np.array([dt]))
         inertia, momentum, free_blocks = step_momentum(self, inputs)
         Ja = free_jacobian(self, free_blocks)
-        A = block_diagonal(inertia) + Ja.T @ (self._weights(dt)[:, None] * Ja)
+        A = block_diagonal(inertia) + Ja.T @ (self.dof_weights(dt, gains)[:, None] * Ja)
         friction = np.concatenate([j.data.friction for j in self.model.joints] or [np.zeros(0)])
         more = {
             "bounds": dt * friction[self.bounded],
@@ -193,10 +195,17 @@ class MaximalSystem(Immutable, Tabulated):
         check_masses(self)
         return make_problem(J, A, momentum, rows[: len(J)], counts, more)
 
-    def _weights(self, dt: float) -> np.ndarray:
-        """armature + dt (damping + dt stiffness) of each degree of freedom."""
-        arrays = self.arrays(SystemArrays, FLOAT64)
-        return np.array([dof_weight(arrays, k, dt) for k in range(self.nv)])
+    def dof_weights(self, dt: float, gains: ArrayLike | None = None) -> np.ndarray:
+        """armature + dt (damping + dt stiffness) of each degree of freedom, with `gains` added.
+
+        `gains` are a stiffness and a damping for each degree of freedom, (nv, 2).
+        """
+        added = np.zeros((self.nv, 2)) if gains is None else real_array("gains", gains)
+        if added.shape != (self.nv, 2):
+            raise ShapeError(f"gains must have shape {(self.nv, 2)}, got {added.shape}")
+        weights = np.empty(self.nv)
+        put_weights(self.arrays(SystemArrays, FLOAT64), added.ravel(), dt, weights)
+        return weights
 
     def accelerations(
         self,

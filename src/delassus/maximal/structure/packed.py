@@ -108,7 +108,7 @@ class SystemArrays(namedtuple("SystemArrays", (*ModelArrays._fields, *OWN_FIELDS
     """
 
     __slots__ = ()
-    dimensions = ("nq", "nv", "n_bodies", "n_rows", "n_blocks", "n_slots", "n_limits")
+    dimensions = ("nq", "nv", "n_bodies", "n_joints", "n_rows", "n_blocks", "n_slots", "n_limits")
 
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
