@@ -139,6 +139,33 @@ def test_eliminated_joints_move_as_joints_that_are_rows(make):
     assert less.n_joint_rows == 0 and less.friction.tolist() == [0.5]
 
 
+def test_the_primal_problem_has_the_matrices_of_the_dual_one_in_blocks():
+    model, q, v = coupled(COUPLINGS["coupling"])
+    system = MaximalSystem(model)
+    poses, twists = system.state(q, v)
+    options = {"near": q, "contacts": [Contact("b1", "b4", poses[2, :3], [0.0, 1.0, 0.0])]}
+    dual = system.dual_problem(poses, twists, 1e-3, **options)
+    primal = system.primal_problem(poses, twists, 1e-3, **options)
+    J, A = np.zeros((dual.size, 6 * 6)), np.zeros((6, 6, 6, 6))
+    for row, height, bodies, blocks in primal.elements:
+        for body, block in zip(bodies, blocks, strict=True):
+            if body >= 0:
+                J[row : row + height, 6 * body : 6 * body + 6] += block
+    for i in range(6):
+        A[i, :, i] += primal.inertia[i]
+    for k, (body, weight) in enumerate(zip(model.bodies, primal.weights, strict=True)):
+        ends = [(body.parent, 0), (k, 1)]  # each hinge has one degree of freedom
+        for i, side in ends:
+            for j, other in ends:
+                if min(i, j) >= 0:
+                    own = primal.free_blocks[k]
+                    A[i, :, j] += weight * np.outer(own[side], own[other])
+    assert np.allclose(J, dual.jacobian)
+    assert np.allclose(A.reshape(36, 36), dual.primal)
+    assert np.allclose(primal.bias, dual.bias)
+    assert np.allclose(primal.velocity, J @ twists.ravel())
+
+
 # --- stabilisation --------------------------------------------------------------------------------
 
 

@@ -140,10 +140,8 @@ def put_weights(system, gains, dt, weights):
     the start of the step is part of tau.
     """
     for k in range(len(system.dofs)):
-        stiffness, damping = (
-            system.stiffness[k] + gains[2 * k],
-            system.damping[k] + gains[2 * k + 1],
-        )
+        stiffness = system.stiffness[k] + gains[2 * k]
+        damping = system.damping[k] + gains[2 * k + 1]
         weights[k] = system.armature[k] + dt * (damping + dt * stiffness)
 
 

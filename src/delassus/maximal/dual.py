@@ -6,17 +6,53 @@ v+ = D lambda + v_f with D = J A^-1 J^T and v_f = J A^-1 g + E v- + v_B, Eqs. (1
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import ModelError
-from .rows.blocks import PAIR, ROW
+from .rows.blocks import PAIR
 from .rows.contacts import CONTACT, contact_mode
 from .rows.limits import ACTIVE
 from .structure.packed import SIDE, has_inertia
 
 _RANK = 1e-9  # rows whose singular values are below this part of the largest are redundant
 _NO_MASS = 1e-13  # motions whose mass is below this part of the largest have none
+
+
+class Element(NamedTuple):
+    """A joint, coupling, limit, bounded row or contact: its rows, bodies and blocks of J.
+
+    Bodies are numbered as in the model, -1 is the world. `blocks` are (bodies, height, 6).
+    """
+
+    row: int
+    height: int
+    bodies: tuple[int, ...]
+    blocks: np.ndarray
+
+
+class PrimalProblem(NamedTuple):
+    """A u+ = g + J^T lambda in blocks: A is M and J_a^T weights J_a.
+
+    - inertia: 6x6 blocks of M, (n_bodies, 6, 6)
+    - momentum: g, (n_bodies, 6)
+    - elements: blocks of J in the order of rows
+    - weights, free_blocks: of each degree of freedom, its weight and its row of J_a for the base
+      and the follower of its joint, (nv, 2, 6)
+    - velocity, residual, bias, compliance, target: of each row, as those of a DualProblem
+    """
+
+    inertia: np.ndarray
+    momentum: np.ndarray
+    elements: list[Element]
+    weights: np.ndarray
+    free_blocks: np.ndarray
+    velocity: np.ndarray
+    residual: np.ndarray
+    bias: np.ndarray
+    compliance: np.ndarray
+    target: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,39 +105,43 @@ class DualProblem:
         ]
 
 
-def dense_jacobian(system, blocks, active, contacts) -> np.ndarray:
-    """J of the joints, the active limits, the bounded rows and the contacts, (rows, 6 n_bodies)."""
-    elements = _joint_elements(system)
-    at = sum(height * len(bodies) * SIDE for height, bodies in elements)
-    starts = [0, *np.cumsum([SIDE * height * len(bodies) for height, bodies in elements])[:-1]]
+def find_elements(system, blocks, active, contacts) -> list[Element]:
+    """All joints, couplings, active limits, bounded rows and contacts, in the order of rows."""
+    ends = [(j.rows, (j.base, j.follower)) for j in system.joints]
+    ends += [(c.rows, tuple(c.bodies(system.joints))) for c in system.couplings]
+    sizes = [SIDE * height * len(bodies) for height, bodies in ends]
+    starts = list(np.cumsum([0, *sizes]))
+    at = starts.pop()
+    carrier = {k: (j.base, j.follower) for j in system.joints for k in range(j.v, j.v + j.nv)}
     for i, record in enumerate(active):
         joint = system.joints[system.limits[int(record[ACTIVE.limit])].joint]
-        elements.append((1, (joint.base, joint.follower)))
+        ends.append((1, (joint.base, joint.follower)))
         starts.append(at + PAIR * i)
     at += PAIR * len(system.limits)
     for i, k in enumerate(system.bounded):
-        joint = next(j for j in system.joints if j.v <= k < j.v + j.nv)
-        elements.append((1, (joint.base, joint.follower)))
+        ends.append((1, carrier[k]))
         starts.append(at + PAIR * i)
     at += PAIR * len(system.bounded)
     for c, record in enumerate(contacts):
-        elements.append((3, (int(record[CONTACT.a]), int(record[CONTACT.b]))))
+        ends.append((3, (int(record[CONTACT.a]), int(record[CONTACT.b]))))
         starts.append(at + 3 * PAIR * c)
-    J, row = np.zeros((sum(h for h, _ in elements), SIDE * system.n_bodies)), 0
-    for (height, bodies), start in zip(elements, starts, strict=True):
-        end = start + SIDE * height * len(bodies)
-        sides = blocks[start:end].reshape(len(bodies), height, SIDE)
-        for body, side in zip(bodies, sides, strict=True):
-            if body > 0:
-                J[row : row + height, SIDE * (body - 1) : SIDE * body] += side
+    found, row = [], 0
+    for (height, bodies), start in zip(ends, starts, strict=True):
+        sides = blocks[start : start + SIDE * height * len(bodies)]
+        own = tuple(body - 1 for body in bodies)
+        found.append(Element(row, height, own, sides.reshape(len(bodies), height, SIDE)))
         row += height
+    return found
+
+
+def dense_jacobian(system, elements: list[Element]) -> np.ndarray:
+    """J of elements, (rows, 6 n_bodies)."""
+    J = np.zeros((sum(e.height for e in elements), SIDE * system.n_bodies))
+    for row, height, bodies, blocks in elements:
+        for body, side in zip(bodies, blocks, strict=True):
+            if body >= 0:
+                J[row : row + height, SIDE * body : SIDE * (body + 1)] += side
     return J
-
-
-def _joint_elements(system) -> list[tuple[int, tuple[int, ...]]]:
-    """Height and bodies of each joint and coupling."""
-    joints = [(j.rows, (j.base, j.follower)) for j in system.joints]
-    return joints + [(c.rows, tuple(c.bodies(system.joints))) for c in system.couplings]
 
 
 def free_jacobian(system, free_blocks: np.ndarray) -> np.ndarray:
@@ -171,55 +211,43 @@ def _solve_rigid(A, J, force, rows) -> tuple[np.ndarray, np.ndarray]:
     return (u.T * T).T, reactions
 
 
-def make_problem(J, A, momentum, measures, counts, more) -> DualProblem:
+def make_problem(J, A, primal: PrimalProblem, counts: tuple[int, int], more: dict) -> DualProblem:
     """The problem of all rows; `counts` are those of joint and limit rows."""
-    bias = measures[:, ROW.bias]
-    X = np.linalg.solve(A, np.column_stack([J.T, momentum.ravel()]))
-    return DualProblem(
-        delassus=_symmetric(J @ X[:, :-1]),
-        free_velocity=J @ X[:, -1] + bias,
-        n_joint_rows=counts[0],
-        n_limit_rows=counts[1],
-        compliance=measures[:, ROW.compliance],
-        target=measures[:, ROW.regulation],
-        jacobian=J,
-        primal=A,
-        momentum=momentum,
-        velocity=measures[:, ROW.velocity],
-        residual=measures[:, ROW.residual],
-        bias=bias,
-        **more,
-    )
+    X = np.linalg.solve(A, np.column_stack([J.T, primal.momentum.ravel()]))
+    return _problem(J, A, primal, J @ X[:, :-1], X[:, -1], (0, *counts), more)
 
 
-def make_eliminated(J, A, momentum, measures, counts, more) -> DualProblem:
+def make_eliminated(
+    J, A, primal: PrimalProblem, counts: tuple[int, int], more: dict
+) -> DualProblem:
     """The problem of all rows but those of joints, which hold whatever the reactions are.
 
     u+ = u_f + X lambda solves the equations of motion together with all joint rows.
     """
     m = counts[0]
-    joints, rest = measures[:m], measures[m:]
-    bias = rest[:, ROW.bias]
-    wanted = np.zeros((m, 1 + len(rest)))
-    wanted[:, 0] = -joints[:, ROW.bias] - joints[:, ROW.regulation]
-    forces = np.column_stack([momentum.ravel(), J[m:].T])
-    u, _ = solve_bodies(A, J[:m], joints[:, ROW.compliance], forces, wanted)
+    wanted = np.zeros((m, 1 + len(J) - m))
+    wanted[:, 0] = -primal.bias[:m] - primal.target[:m]
+    forces = np.column_stack([primal.momentum.ravel(), J[m:].T])
+    X, _ = solve_bodies(A, J[:m], primal.compliance[:m], forces, wanted)
+    return _problem(J, A, primal, J[m:] @ X[:, 1:], X[:, 0], (m, 0, counts[1]), more)
+
+
+def _problem(J, A, primal, D, u, counts, more) -> DualProblem:
+    """The problem of rows from the first of `counts` on; u is the motion without reactions."""
+    first, n_joint_rows, n_limit_rows = counts
+    J, bias = J[first:], primal.bias[first:]
     return DualProblem(
-        delassus=_symmetric(J[m:] @ u[:, 1:]),
-        free_velocity=J[m:] @ u[:, 0] + bias,
-        n_joint_rows=0,
-        n_limit_rows=counts[1],
-        compliance=rest[:, ROW.compliance],
-        target=rest[:, ROW.regulation],
-        jacobian=J[m:],
+        delassus=0.5 * (D + D.T),
+        free_velocity=J @ u + bias,
+        n_joint_rows=n_joint_rows,
+        n_limit_rows=n_limit_rows,
+        compliance=primal.compliance[first:],
+        target=primal.target[first:],
+        jacobian=J,
         primal=A,
-        momentum=momentum,
-        velocity=rest[:, ROW.velocity],
-        residual=rest[:, ROW.residual],
+        momentum=primal.momentum,
+        velocity=primal.velocity[first:],
+        residual=primal.residual[first:],
         bias=bias,
         **more,
     )
-
-
-def _symmetric(D: np.ndarray) -> np.ndarray:
-    return 0.5 * (D + D.T)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,9 +20,11 @@ from .assembly import put_weights, step_momentum, step_rows
 from .conversion import maximal_state, tree_coordinates
 from .dual import (
     DualProblem,
+    PrimalProblem,
     block_diagonal,
     check_masses,
     dense_jacobian,
+    find_elements,
     free_jacobian,
     make_eliminated,
     make_problem,
@@ -135,7 +138,7 @@ class MaximalSystem(Immutable, Tabulated):
     def jacobian(self, poses: ArrayLike, near: ArrayLike | None = None) -> np.ndarray:
         """J of joints and couplings at one state, (n_joint_rows, 6 n_bodies), Eq. (63)."""
         blocks, *_ = self._rows(poses, np.zeros((self.n_bodies, SIDE)), near)
-        return dense_jacobian(self, blocks, (), ())[: self.n_joint_rows]
+        return dense_jacobian(self, find_elements(self, blocks, (), ()))[: self.n_joint_rows]
 
     def coordinate_jacobian(self, poses: ArrayLike, near: ArrayLike | None = None) -> np.ndarray:
         """J_a with v = J_a u at one state, (nv, 6 n_bodies), Eq. (64)."""
@@ -149,6 +152,47 @@ class MaximalSystem(Immutable, Tabulated):
         return rows[: self.n_joint_rows, ROW.residual]
 
     # --- problems ---------------------------------------------------------------------------------
+
+    def primal_problem(
+        self, poses: ArrayLike, twists: ArrayLike, dt: float, **options: Any
+    ) -> PrimalProblem:
+        """A u+ = g + J^T lambda of a step in blocks; options are those of `dual_problem`."""
+        return self._primal(poses, twists, dt, **options)[0]
+
+    def _primal(
+        self,
+        poses,
+        twists,
+        dt,
+        *,
+        near=None,
+        tau=None,
+        gains=None,
+        wrenches=None,
+        contacts=(),
+        stabilization=None,
+    ) -> tuple[PrimalProblem, np.ndarray, np.ndarray]:
+        """The primal problem, the active limits and the contacts."""
+        dt = step_size(dt)
+        blocks, rows, active, slots = self._rows(
+            poses, twists, near, tuple(contacts), stabilization, dt
+        )
+        tau = np.zeros(self.nv) if tau is None else tau
+        wrenches = np.zeros((self.n_bodies, SIDE)) if wrenches is None else wrenches
+        inputs = (poses, twists, self._near(poses, near), tau, wrenches, np.array([dt]))
+        inertia, momentum, free_blocks = step_momentum(self, inputs)
+        elements = find_elements(self, blocks, active, slots)
+        measures = rows[: sum(e.height for e in elements)].T
+        kept = (ROW.velocity, ROW.residual, ROW.bias, ROW.compliance, ROW.regulation)
+        problem = PrimalProblem(
+            inertia,
+            momentum,
+            elements,
+            self.dof_weights(dt, gains),
+            free_blocks.reshape(-1, 2, SIDE),
+            *(measures[k].copy() for k in kept),
+        )
+        return problem, active, slots
 
     def dual_problem(
         self,
@@ -167,22 +211,25 @@ class MaximalSystem(Immutable, Tabulated):
         """v+ = D lambda + v_f of a step of dt from one state, Eqs. (80), (94).
 
         `tau` are forces along the degrees of freedom at the start of the step, `gains` a stiffness
-        and a damping for each by which they change during the step; `wrenches` are forces and moments at the centres
-        of mass in world axes. `near` are the last known coordinates of the tree. With
-        `joints="eliminated"` the rows of joints and couplings hold always, and are left out.
+        and a damping for each by which they change during the step. `wrenches` are forces and
+        moments at the centres of mass in world axes. `near` are the last known coordinates of the
+        tree. With `joints="eliminated"` the rows of joints and couplings hold always, and are left
+        out.
         """
-        dt = step_size(dt)
         known_name("joints", joints, ("rows", "eliminated"))
-        blocks, rows, active, slots = self._rows(
-            poses, twists, near, tuple(contacts), stabilization, dt
+        primal, active, slots = self._primal(
+            poses,
+            twists,
+            dt,
+            near=near,
+            tau=tau,
+            gains=gains,
+            wrenches=wrenches,
+            contacts=contacts,
+            stabilization=stabilization,
         )
-        J = dense_jacobian(self, blocks, active, slots)
-        tau = np.zeros(self.nv) if tau is None else tau
-        wrenches = np.zeros((self.n_bodies, SIDE)) if wrenches is None else wrenches
-        inputs = (poses, twists, self._near(poses, near), tau, wrenches, np.array([dt]))
-        inertia, momentum, free_blocks = step_momentum(self, inputs)
-        Ja = free_jacobian(self, free_blocks)
-        A = block_diagonal(inertia) + Ja.T @ (self.dof_weights(dt, gains)[:, None] * Ja)
+        J, Ja = dense_jacobian(self, primal.elements), free_jacobian(self, primal.free_blocks)
+        A = block_diagonal(primal.inertia) + Ja.T @ (primal.weights[:, None] * Ja)
         friction = np.concatenate([j.data.friction for j in self.model.joints] or [np.zeros(0)])
         more = {
             "bounds": dt * friction[self.bounded],
@@ -191,9 +238,9 @@ class MaximalSystem(Immutable, Tabulated):
         }
         counts = self.n_joint_rows, len(active)
         if joints == "eliminated":
-            return make_eliminated(J, A, momentum, rows[: len(J)], counts, more)
+            return make_eliminated(J, A, primal, counts, more)
         check_masses(self)
-        return make_problem(J, A, momentum, rows[: len(J)], counts, more)
+        return make_problem(J, A, primal, counts, more)
 
     def dof_weights(self, dt: float, gains: ArrayLike | None = None) -> np.ndarray:
         """armature + dt (damping + dt stiffness) of each degree of freedom, with `gains` added.
