@@ -1,9 +1,13 @@
 """Rows of joints, loops and couplings: their errors, Jacobians and degrees of freedom."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 import delassus as dl
+from delassus.compile import FLOAT64
+from delassus.maximal.structure.packed import SystemArrays
 from delassus.maximal.system import MaximalSystem
 from maximal.mechanisms import COUPLINGS, LOOPS, coupled, looped, moved
 from trees import random_states, random_tree
@@ -71,6 +75,29 @@ def test_a_universal_joint_has_four_rows_whatever_its_axes():
     J = system.jacobian(poses)
     assert np.allclose(np.linalg.norm(J[:, 3:], axis=1)[3], 1.0)  # the row about both axes' normal
     assert np.abs(J @ twists.ravel()).max() < 1e-14
+
+
+@pytest.mark.parametrize("joint", [dl.Revolute([0, 0, 1]), dl.Prismatic([0, 0, 1])])
+def test_errors_of_rotations_grow_up_to_half_a_turn(joint):
+    builder = dl.ModelBuilder("torn")
+    builder.add_body("body", joint=joint, mass=1.0, inertia=np.eye(3))
+    system = MaximalSystem(builder.build())
+    poses, _ = system.state([0.0], [0.0])
+    for angle in (0.1, 1.0, 2.0, 3.0, 3.14):
+        turned = moved(poses, np.array([[0.0, 0.0, 0.0, angle, 0.0, 0.0]]))
+        error = np.linalg.norm(system.joint_errors(turned))
+        assert np.isclose(error, 2.0 * np.sin(angle / 2.0), rtol=1e-5)
+
+
+def test_a_system_can_be_pickled():
+    model, q, v = coupled(COUPLINGS["implicit"])
+    system = MaximalSystem(model)
+    poses, _ = system.state(q, v)
+    arrays = system.arrays(SystemArrays, FLOAT64)
+    assert len(arrays.couplings) == 1
+    again = pickle.loads(pickle.dumps(MaximalSystem(model.replace(constraints=[]))))
+    assert again.n_joint_rows == system.n_joint_rows - 2
+    assert np.array_equal(again.state(q, v)[0], poses)
 
 
 def test_a_weld_to_the_world_can_be_said_from_either_side():

@@ -107,6 +107,31 @@ def test_gains_are_the_implicit_part_of_a_controller():
     assert np.isclose(2.0 * (after - v), dt * (kp * (0.5 - x - dt * after) - kd * after))
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_motors_resist_the_change_of_a_joints_velocity(seed):
+    """Which is not zero where twists do not change: g has -dt J_a^T armature dJ_a/dt u."""
+    model = random_tree(seed, 9).replace(gravity=(0.0, 0.0, 0.0))
+    system, h = MaximalSystem(model), 1e-4
+    q, v, _ = random_states(model, seed)
+    poses, twists = system.state(q, v)
+    relaxed = -dl.passive_forces(model, q, np.zeros(model.nv))  # holds the springs
+    after, before = (
+        system.coordinates(moved(poses, twists, time), twists, q)[1] for time in (h, -h)
+    )
+    drift = (after - before) / (2 * h)
+    armature = np.concatenate([joint.data.armature for joint in model.joints])
+    short, long = (
+        system.primal_problem(poses, twists, dt, near=q, tau=relaxed) for dt in (0.1, 0.2)
+    )
+    found = (long.momentum - short.momentum) / 0.1
+    omega = twists[:, 3:]
+    turning = np.cross(omega, np.einsum("nij,nj->ni", short.inertia[:, 3:, 3:], omega))
+    expected = -system.coordinate_jacobian(poses, q).T @ (armature * drift)
+    expected = expected.reshape(-1, 6) - np.hstack([np.zeros_like(turning), turning])
+    assert np.abs(drift).max() > 0.1
+    assert np.allclose(found, expected, atol=1e-6)
+
+
 def test_a_free_body_feels_gravity_gyroscopic_moments_and_wrenches():
     builder = dl.ModelBuilder("top", gravity=(0, 0, -10))
     inertia = np.diag([0.1, 0.2, 0.4])

@@ -15,13 +15,14 @@ Loops, Sec. IV-B and Eqs. (21) to (26), (63), (64).
 A row's velocity is f . (v_F - v_B) + n . (w_F - w_B), with force f and moment n, and velocities v
 of the points of both bodies at the joint: + for the follower, - for the base.
 
-Rotation errors are smooth: twice the vector part of the relative quaternion where no rotation is
-free, z_B x z_F for one free axis z. Their rates are the angular rows where the error is zero.
+Rotation errors are smooth and of length 2 sin(angle / 2): twice the vector part of the relative
+quaternion where no rotation is free; along z_B x z_F, the tilt, where that about z is. Their rates
+are the angular rows where the error is zero.
 """
 
 from __future__ import annotations
 
-from ...compile import atan2, function, select, sincos, slots, sqrt
+from ...compile import atan2, function, maximum, select, sincos, slots, sqrt
 from ...spatial.quaternions import from_rotation, rotation
 from ...spatial.quaternions import multiply as quaternion_product
 from ...spatial.vectors import (
@@ -197,7 +198,8 @@ def transposed(R):
 def rotation_error(joint, relative):
     """The rotation that is not free, in the axes of the base."""
     if joint.free_angular[2] > 0:
-        return (-relative[5], relative[2], 0.0 * relative[2])
+        tilt = sqrt(2.0 / maximum(1.0 + relative[8], 1e-12))
+        return (-tilt * relative[5], tilt * relative[2], 0.0 * tilt)
     x = from_rotation(relative)
     return scale(select(x[3] < 0.0, -2.0, 2.0), (x[0], x[1], x[2]))
 
