@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 import delassus as dl
 from constrained.mechanisms import close, consistent
 from delassus.maximal.system import MaximalSystem
+from delassus.model.parts.constraints import Polynomial
 from delassus.model.parts.elements import Frame
 from trees import JOINT_TYPES, random_placement, random_tree
 
@@ -92,6 +93,9 @@ def coupled(constraint_of, seed=5):
 COUPLINGS = {
     "gear": lambda names: dl.Gear(names[1], names[3], -2.5, 0.3),
     "coupling": lambda names: dl.Coupling({names[0]: 1.0, names[2]: 0.5, names[4]: -2.0}, 0.1),
+    "polynomial": lambda names: dl.Implicit(
+        Polynomial((0.2, -1.5, 0.0, 0.3, 0.1), 0.05), [names[1], names[4]]
+    ),
     "implicit": lambda names: dl.Implicit(
         lambda x: [np.sin(x[0]) + x[1] * x[1] - 0.4, x[2] - np.cos(x[1])],
         [names[1], names[2], names[4]],

@@ -109,6 +109,27 @@ def test_tangents_of_a_soft_contact_share_a_compliance():
     assert (problem.compliance > 0.0).all()
 
 
+def test_a_contact_may_have_its_own_softening():
+    model = ball()
+    system = MaximalSystem(model)
+    soft, stiff = Softening(time_constant=0.5), Softening(time_constant=0.01)
+    for common in (None, stiff):
+        contacts = [
+            Contact("world", "ball", [0, 0, 0], [0, 0, 1], distance=-0.01, softening=own)
+            for own in (soft, None)
+        ]
+        problem = system.dual_problem(
+            *system.state(model.neutral(), np.zeros(6)),
+            1e-3,
+            contacts=contacts,
+            stabilization=Stabilization(soft_contacts=common, penetration_margin=0.0),
+        )
+        k = 0.95 / (0.95 * 0.5) ** 2
+        assert np.isclose(problem.target[2], 1e-3 * k * -0.01)
+        assert np.isclose(problem.target[5], 0.0 if common is None else 2500.0 * problem.target[2])
+        assert np.isclose(problem.compliance[5] > 0.0, common is not None)
+
+
 def test_soft_joints_and_limits_give_way():
     system = MaximalSystem(slider(lower=0.0, upper=1.0))
     poses, twists = system.state([-0.01], [0.0])

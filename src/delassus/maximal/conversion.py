@@ -1,7 +1,13 @@
 """States of a system of bodies from coordinates of a tree, and back. O(n).
 
-Maximal coordinates: the pose (centre of mass, quaternion) and the twist (velocity of the centre,
-angular velocity) of each body, in world axes. Those of a tree: q and v of its joints.
+| symbol     | here           | what it is                                                      |
+| ---------- | -------------- | --------------------------------------------------------------- |
+| s_i, (20)  | poses          | centre of mass and quaternion of each body, in world axes       |
+| u_i, (20)  | twists         | velocity of the centre of mass and angular velocity, world axes |
+| q, v       | q, v           | coordinates and velocities of the joints of a tree              |
+|            | near           | coordinates close by: angles and quaternions are not unique     |
+| R_j X_j    | R_base, R_joint | axes of a joint's frame on its base and on its follower        |
+| J_a, (64)  | `put_velocities` | v = J_a u                                                     |
 """
 
 from __future__ import annotations

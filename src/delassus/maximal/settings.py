@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -113,7 +113,8 @@ class Contact:
     """A point where two bodies touch, or nearly so; the normal points from `first` to `second`.
 
     Bodies are named, or "world". `distance` is negative if they overlap. `frame` has the columns
-    t1, t2 and normal; with a normal alone the tangents are chosen.
+    t1, t2 and normal; with a normal alone the tangents are chosen. `softening` is its own, in the
+    place of that of all contacts.
     """
 
     first: str
@@ -123,7 +124,8 @@ class Contact:
     distance: float = 0.0
     friction: float = 0.0
     restitution: float = 0.0
-    frame: ArrayLike | None = field(default=None)
+    frame: ArrayLike | None = None
+    softening: Softening | None = None
 
     def packed(self, model: Model) -> np.ndarray:
         """The numbers as kernels read them."""
@@ -141,6 +143,9 @@ class Contact:
         record[CONTACT.distance] = finite_number(f"{what}: distance", self.distance)
         record[CONTACT.friction] = not_negative(f"{what}: friction", self.friction)
         record[CONTACT.restitution] = restitution
+        if self.softening is not None:
+            soft = instance(f"{what}: softening", self.softening, Softening)
+            record[CONTACT.softening :] = soft.packed()
         return record
 
     def _frame(self, what: str) -> np.ndarray:

@@ -45,12 +45,11 @@ def unilateral_bias(r, dt, erp, speed):
 
 
 @function
-def soften_row(settings, at, d, residual, mobility, rows, row):
-    """Compliance and regulation velocity of a row of impedance d."""
+def soften_row(parameters, at, d, residual, mobility, dt, rows, row):
+    """Compliance and regulation velocity of a row of impedance d; its parameters start at `at`."""
     record = row * ROW.size
-    R, regulation = soften(
-        settings, at, d, residual, rows[record + ROW.velocity], mobility, settings[SETTINGS.dt]
-    )
+    velocity = rows[record + ROW.velocity]
+    R, regulation = soften(parameters, at, d, residual, velocity, mobility, dt)
     rows[record + ROW.compliance] = R
     rows[record + ROW.regulation] = regulation
 
@@ -63,8 +62,8 @@ def bias_joint_row(settings, rows, row):
     if settings[soft + SOFTENING.law] == RIGID:
         rows[at + ROW.bias] = settings[SETTINGS.joint_erp] * residual / settings[SETTINGS.dt]
     else:
-        d = impedance(settings, soft, residual)
-        soften_row(settings, soft, d, residual, rows[at + ROW.mobility], rows, row)
+        d, mobility = impedance(settings, soft, residual), rows[at + ROW.mobility]
+        soften_row(settings, soft, d, residual, mobility, settings[SETTINGS.dt], rows, row)
 
 
 @function
@@ -80,20 +79,22 @@ def bias_limit_row(settings, rows, row):
             settings[SETTINGS.depenetration_speed],
         )
     else:
-        d = impedance(settings, soft, residual)
-        soften_row(settings, soft, d, residual, rows[at + ROW.mobility], rows, row)
+        d, mobility = impedance(settings, soft, residual), rows[at + ROW.mobility]
+        soften_row(settings, soft, d, residual, mobility, settings[SETTINGS.dt], rows, row)
 
 
 @function
 def bias_contact(contacts, c, settings, rows, row):
     """(91) and restitution of contact c, or softening; `row` is its first, the third is normal."""
-    normal, soft, dt = (row + 2) * ROW.size, SETTINGS.contact_softening, settings[SETTINGS.dt]
+    normal, dt = (row + 2) * ROW.size, settings[SETTINGS.dt]
+    soft, own = SETTINGS.contact_softening, c * CONTACT.size + CONTACT.softening
+    has_own = contacts[own + SOFTENING.law] != RIGID
     residual = rows[normal + ROW.residual] + settings[SETTINGS.penetration_margin]
     rows[normal + ROW.residual] = residual
     speed, e = rows[normal + ROW.velocity], contacts[c * CONTACT.size + CONTACT.restitution]
     closes = speed < -settings[SETTINGS.restitution_speed] and residual + dt * speed <= 0.0
     bounce = e * speed if closes else 0.0
-    is_soft = settings[soft + SOFTENING.law] != RIGID and residual <= 0.0
+    is_soft = (has_own or settings[soft + SOFTENING.law] != RIGID) and residual <= 0.0
     if not is_soft and not (bounce < 0.0 and residual > 0.0):
         bounce += unilateral_bias(
             residual,
@@ -102,19 +103,20 @@ def bias_contact(contacts, c, settings, rows, row):
             settings[SETTINGS.depenetration_speed],
         )
     rows[normal + ROW.bias] = bounce
-    if is_soft:
-        soften_contact(settings, residual, rows, row)
+    if is_soft and has_own:
+        soften_contact(contacts, own, residual, dt, rows, row)
+    elif is_soft:
+        soften_contact(settings, soft, residual, dt, rows, row)
 
 
 @function
-def soften_contact(settings, residual, rows, row):
+def soften_contact(parameters, at, residual, dt, rows, row):
     """Softening of the three rows of a contact, with the impedance of the normal one.
 
     The tangents have no residual, and share a compliance, so that friction has no direction.
     """
-    at, soft = row * ROW.size + ROW.mobility, SETTINGS.contact_softening
-    d = impedance(settings, soft, residual)
-    across = 0.5 * (rows[at] + rows[at + ROW.size])
-    soften_row(settings, soft, d, 0.0, across, rows, row)
-    soften_row(settings, soft, d, 0.0, across, rows, row + 1)
-    soften_row(settings, soft, d, residual, rows[at + 2 * ROW.size], rows, row + 2)
+    place, d = row * ROW.size + ROW.mobility, impedance(parameters, at, residual)
+    across = 0.5 * (rows[place] + rows[place + ROW.size])
+    soften_row(parameters, at, d, 0.0, across, dt, rows, row)
+    soften_row(parameters, at, d, 0.0, across, dt, rows, row + 1)
+    soften_row(parameters, at, d, residual, rows[place + 2 * ROW.size], dt, rows, row + 2)

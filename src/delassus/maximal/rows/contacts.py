@@ -8,6 +8,7 @@
 | d_c,k      | CONTACT.distance    | gap, negative if the bodies overlap                          |
 | mu_k       | CONTACT.friction    | coefficient of friction                                      |
 | eps_k      | CONTACT.restitution | coefficient of restitution                                   |
+| m, p, ...  | CONTACT.softening   | its own softening; where its law is RIGID, that of the step  |
 | v_c,k      |                     | velocity of B's point less that of A's, in the frame's axes  |
 
 Departs from (39c) as printed, whose sign contradicts the gap (33).
@@ -21,8 +22,18 @@ from ..structure.packed import SIDE
 from .blocks import ROW, measure_row
 from .bodies import center, put_side
 from .joints import column
+from .softening import SOFTENING
 
-CONTACT = slots(a=1, b=1, point=3, frame=9, distance=1, friction=1, restitution=1)
+CONTACT = slots(
+    a=1,
+    b=1,
+    point=3,
+    frame=9,
+    distance=1,
+    friction=1,
+    restitution=1,
+    softening=SOFTENING.size,
+)
 CONTACT_BLOCKS = 6 * SIDE  # numbers of the blocks of a contact: three rows of two bodies
 
 OPEN, STICK, SLIP = 0, 1, 2

@@ -1,6 +1,11 @@
 """Rows between coordinates of joints: phi(q) = 0, of a weighted sum or a recorded function.
 
-The Jacobian of a row is the sum of dphi/dq_t times the row of each coordinate's joint (64).
+| symbol      | here                  | what it is                                                |
+| ----------- | --------------------- | --------------------------------------------------------- |
+| phi         | ROW.residual          | what the coupling asks to be zero                         |
+| dphi/dq_t   | slope                 | its derivative by the coordinate of a term                |
+| J_a, (64)   | f, n_row, arms        | the row of a coordinate, as force and moment at its joint |
+| J           | blocks                | sum of slopes times rows of coordinates                   |
 """
 
 from __future__ import annotations

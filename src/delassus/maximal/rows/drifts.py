@@ -5,8 +5,16 @@ Forces f and moments n turn with the base, or with the follower, and p moves wit
 
     f' . (v_F - v_B) + f . (w_F x (w_F x r_F) - w_B x (p' - v_B)) + n' . (w_F - w_B)
 
-with r_F the arm of p from the follower's centre, and v_B at last that of the base's centre. Inertia
-of motors needs it: they resist the change of a joint's velocity, not that of twists.
+| symbol     | here             | what it is                                                     |
+| ---------- | ---------------- | -------------------------------------------------------------- |
+| r_F        | arm              | from the follower's centre of mass to p                        |
+| p'         | moving           | velocity of p                                                  |
+| v_F - v_B  | passed           | velocity of the follower at p, less that of the base there     |
+| w_B, w_F   | omega_base, omega | angular velocities                                            |
+| f', n'     | n_rate           | rates of force and moment of a row                             |
+
+In w_B x (p' - v_B), v_B is the velocity of the base's centre. Inertia of motors needs all this: they
+resist the change of a joint's velocity, not that of twists.
 """
 
 from __future__ import annotations
