@@ -3,13 +3,13 @@
 M u' + J_a^T armature (J_a u' + dJ_a/dt u) = w_gc + w_e + J_a^T tau + J^T lambda
 J u' + dJ/dt u = 0
 
-| symbol          | here                    | what it is                                            |
-| --------------- | ----------------------- | ----------------------------------------------------- |
-| u'              | rates                   | of the twists of bodies                               |
-| dJ/dt u         | drift                   | of joint rows                                         |
-| dJ_a/dt u       | free_drift              | of degrees of freedom                                 |
-| w_gc (59), w_e  | `_body_forces`, wrenches | gravity and gyroscopic terms, external wrenches      |
-| lambda          | reactions               | forces along rows: the shortest, if they are redundant |
+| symbol          | here                     | what it is                                       |
+| --------------- | ------------------------ | ------------------------------------------------ |
+| u'              | rates                    | of the twists of bodies                          |
+| dJ/dt u         | drift                    | of joint rows                                    |
+| dJ_a/dt u       | free_drift               | of degrees of freedom                            |
+| w_gc (59), w_e  | `_body_forces`, wrenches | gravity and gyroscopic terms, external wrenches  |
+| lambda          | reactions                | forces along rows, the shortest if not unique    |
 
 The rates dJ/dt u and dJ_a/dt u are differences of eighth order of the rows' velocities along the
 motion of the bodies with constant twists. Their errors are about 1e-13.

@@ -36,7 +36,7 @@ from .rows.limits import ACTIVE
 from .settings import Contact, Stabilization, packed_contacts, step_size
 from .structure.couplings import MaximalCoupling, couplings
 from .structure.joints import MaximalJoint, loop_joints, tree_joints
-from .structure.limits import find_bounded, find_limits
+from .structure.limits import Limit, find_bounded, find_limits
 from .structure.packed import SIDE, SystemArrays
 
 
@@ -61,17 +61,19 @@ class MaximalSystem(Immutable, Tabulated):
         super().__init__()
         self.model: Model = instance("the model of a MaximalSystem", model, Model)
         declared = _declared(model, constraints)
-        self.joints: list[MaximalJoint] = tree_joints(model)
-        self.couplings: list[MaximalCoupling] = []
+        joints, coupled = tree_joints(model), []
         for number, constraint in enumerate(declared):
-            made = loop_joints(model, number, constraint)
-            coupled = couplings(model, number, constraint)
-            if not made and not coupled:
+            loops = loop_joints(model, number, constraint)
+            between_joints = couplings(model, number, constraint)
+            if not loops and not between_joints:
                 kind = type(constraint).__name__
                 raise ModelError(f"constraints of type {kind} have no rows between bodies")
-            self.joints += made
-            self.couplings += coupled
-        self.limits, self.bounded = find_limits(model), find_bounded(model)
+            joints += loops
+            coupled += between_joints
+        self.joints: tuple[MaximalJoint, ...] = tuple(joints)
+        self.couplings: tuple[MaximalCoupling, ...] = tuple(coupled)
+        self.limits: tuple[Limit, ...] = tuple(find_limits(model))
+        self.bounded: list[int] = find_bounded(model)
         self.contact_slots = positive_integer("contact_slots", contact_slots)
         self.n_bodies, self.nq, self.nv = model.n_bodies, model.nq, model.nv
         self.n_joint_rows = sum(x.rows for x in (*self.joints, *self.couplings))

@@ -13,8 +13,8 @@ Forces f and moments n turn with the base, or with the follower, and p moves wit
 | w_B, w_F   | omega_base, omega | angular velocities                                            |
 | f', n'     | n_rate           | rates of force and moment of a row                             |
 
-In w_B x (p' - v_B), v_B is the velocity of the base's centre. Inertia of motors needs all this: they
-resist the change of a joint's velocity, not that of twists.
+In w_B x (p' - v_B), v_B is the velocity of the base's centre. Inertia of motors needs all this:
+they resist the change of a joint's velocity, not that of twists.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ of each coordinate, so it pulls at the two bodies of every joint that it names.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...compile.recorded.programs import ImplicitProgram
@@ -31,7 +32,7 @@ class MaximalCoupling:
         """Number of rows."""
         return 1 if self.program is None else self.program.m
 
-    def bodies(self, joints: list[MaximalJoint]) -> list[int]:
+    def bodies(self, joints: Sequence[MaximalJoint]) -> list[int]:
         """The bodies that it pulls at, without the world."""
         ends = (
             end
