@@ -23,6 +23,7 @@ ROOMS = {
     ("dynamics",): ["steps", FILES, "derivatives"],
     ("embedding",): ["structure", "steps", "algorithms", FILES],
     ("contact",): ["laws", "operators", "solvers", FILES],
+    ("maximal",): ["structure", "rows", FILES],
     ("benchmarks",): [
         *("peers", "measuring", "reporting", "comparing", FILES),
         *("tree", "seed_000", "seed_002", "seed_003", "seed_004"),

@@ -3,7 +3,7 @@
 The public interface: everything that user code needs is a name of this module.
 """
 
-from . import contact, mujoco, robots
+from . import contact, maximal, mujoco, robots
 from .compile import CacheWarning, OperationCount, operation_count, symbolic
 from .constrained.delassus.matrices import (
     DELASSUS_INVERSE_METHODS,
@@ -210,6 +210,7 @@ __all__ = [
     "mass_matrix",
     "mass_matrix_product",
     "mass_matrix_product_derivative",
+    "maximal",
     "mujoco",
     "operation_count",
     "passive_forces",

@@ -1,8 +1,19 @@
 """The dual problem of contact: cones, problems, residuals and solvers. Knows nothing of robots."""
 
 from .files import load
+from .operators.system import BodiesOperator
 from .plain import Residuals, project, residuals
 from .problem import Problem
 from .solving import SOLVERS, Solution, solve
 
-__all__ = ["SOLVERS", "Problem", "Residuals", "Solution", "load", "project", "residuals", "solve"]
+__all__ = [
+    "SOLVERS",
+    "BodiesOperator",
+    "Problem",
+    "Residuals",
+    "Solution",
+    "load",
+    "project",
+    "residuals",
+    "solve",
+]
