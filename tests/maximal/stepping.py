@@ -63,7 +63,7 @@ class World:
         """Forces of springs and dampers at the start of a step."""
         if self.gains is None:
             return {}
-        q, v = self.system.coordinates(self.poses, self.twists, self.near)
+        q, _ = self.system.coordinates(self.poses, self.twists, self.near)
         self.near = q
         error = self.system.model.difference(q, self.target)
         return {"tau": self.gains[:, 0] * error, "gains": self.gains, "near": q}
