@@ -125,7 +125,7 @@ def put_system(counts, cones, options, reactions, newton):
     return square
 
 
-def newton(op: Operator):
+def newton_method(op: Operator):
     """Newton's method with an operator."""
     multiply, solve_blocks = op.multiply, op.solve_blocks
 
@@ -200,7 +200,7 @@ def newton(op: Operator):
 
 def newton_or_admm(op: Operator, run_admm):
     """`auto`: Newton from the given reactions; where it fails some ADMM, then Newton again."""
-    run_newton = newton(op)
+    run_newton = newton_method(op)
 
     @function
     def run(model, counts, limits, cones, options, reactions, history, work):
