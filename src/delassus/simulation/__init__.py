@@ -1,0 +1,1 @@
+"""Mechanisms that move, with contact: worlds, steps of time, the simulator."""
