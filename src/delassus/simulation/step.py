@@ -32,7 +32,7 @@ from ..maximal.rows.blocks import ROW
 from ..maximal.rows.bodies import BODY, TWIST, place_bodies
 from ..maximal.rows.contacts import CONTACT
 from ..maximal.rows.limits import ACTIVE
-from ..spatial.vectors import cross, get3, get6, put6, symmetric_times
+from ..spatial.vectors import cross, dot, get3, get6, put6, symmetric_times
 from .ground import collide
 from .motion import move_poses
 from .solution import DRAIN, SOLUTION, prepare_operator, put_cones, solve_step
@@ -47,7 +47,14 @@ WHOLE = slots(LIMIT, integrator=1, contact_slots=1)
 SETTING = slots(SETTINGS, margin=1, joint_tolerance=1)
 # What is told of each step.
 METRIC = slots(
-    contacts=1, natural_map=1, joint_velocity=1, joint_error=1, penetration=1, iterations=1
+    contacts=1,
+    natural_map=1,
+    joint_velocity=1,
+    joint_error=1,
+    penetration=1,
+    iterations=1,
+    kinetic_energy=1,
+    potential_energy=1,
 )
 # Why a call ended: all steps done, too few slots for contacts, settings that are not finite.
 DONE, SLOTS, DIVERGED = 0, 1, 2
@@ -270,17 +277,28 @@ def simulate(
             outcome[OUTCOME.reason] = 1.0 * (SLOTS if count > slots else DIVERGED)
             outcome[OUTCOME.needed] = 1.0 * count
             return
-        read_state(model, now, part(trace, (nq + nv) * k), work)
+        read_state(model, now, part(trace, (nq + nv) * k), part(metrics, METRIC.size * k), work)
 
 
 @function
-def read_state(model, state, trace, work):
-    """q and v of the tree, at the end of a step."""
+def read_state(model, state, trace, metrics, work):
+    """q and v of the tree, and the energy of the bodies, at the end of a step."""
     nq = len(model.rest)
+    kinetic, potential = 0.0, 0.0
     place_bodies(model, state.poses, state.twists, work.bodies)
     read_tree(model, state.q, work.q, work.v, work)
     for t in range(nq):
         trace[t] = work.q[t]
         state.q[t] = work.q[t]
-    for t in range(len(model.dofs)):
-        trace[nq + t] = work.v[t]
+    for i in range(1, len(model.bodies)):
+        at, mass = i * BODY.size, model.bodies[i].mass
+        v, omega = get3(work.bodies, at + BODY.v), get3(work.bodies, at + BODY.omega)
+        spin = symmetric_times(get6(work.bodies, at + BODY.I), omega)
+        kinetic = kinetic + 0.5 * (mass * dot(v, v) + dot(omega, spin))
+        gravity = (model.gravity[0], model.gravity[1], model.gravity[2])
+        potential = potential - mass * dot(gravity, get3(work.bodies, at + BODY.r))
+    for k in range(len(model.dofs)):
+        trace[nq + k] = work.v[k]
+        kinetic = kinetic + 0.5 * model.armature[k] * work.v[k] * work.v[k]
+    metrics[METRIC.kinetic_energy] = kinetic
+    metrics[METRIC.potential_energy] = potential
