@@ -34,5 +34,7 @@ CONTACT = Benchmark(
             Spread(key, table, f"ratio {name}", f"Pinocchio's ADMM / {name}, {label}")
             for key, (table, name, label) in _CONTESTS.items()
         ),
+        Spread("cold_typical", contest.COLD, "typical", "the same of single problems, auto, cold"),
+        Spread("warm_typical", contest.WARM, "typical", "the same of single problems, auto, warm"),
     ),
 )

@@ -2,8 +2,8 @@
 
 Pinocchio stops by residuals of its own. So of its tolerances each problem gets the loosest one that
 reaches the natural map, for each rule of the penalty, with and without Anderson's acceleration, and
-the fastest of these counts. Ours have one setting for all problems. Only problems that both solve
-are compared, and building the objects of either side takes no time.
+the fastest of these counts. Ours have one setting for all problems. All may take the same number of
+iterations, and only problems that all solve are compared. Building objects takes no time.
 """
 
 from __future__ import annotations
@@ -69,8 +69,9 @@ def _table(key: str, title: str, note: str = "") -> Table:
         title,
         [
             *named("problems", "rows", "count"),
-            *numbers(".0%", pinocchio_solved="Pinocchio solves", auto_solved="auto solves"),
-            *numbers("d", both="both"),
+            *numbers(".0%", pinocchio_solved="Pinocchio solves"),
+            *numbers(".0%", **{_solved(name): f"{name} solves" for name in OURS}),
+            *numbers("d", all="all"),
             *numbers(".1f", pinocchio="Pinocchio"),
             *numbers(".1f", **{name: name for name in OURS}),
             *numbers(".1f", **{f"{name} batch": f"{name} batch" for name in OURS}),
@@ -83,6 +84,11 @@ def _table(key: str, title: str, note: str = "") -> Table:
     )
 
 
+def _solved(name: str) -> str:
+    """The key of the share of problems that one of our solvers solves."""
+    return f"{name} solved"
+
+
 def _ratio(name: str) -> str:
     """The key of Pinocchio's time divided by ours."""
     return f"ratio {name}"
@@ -92,13 +98,12 @@ TABLES = (
     _table(
         COLD,
         f"Microseconds a problem beside Pinocchio's ADMM, cold, to {TOLERANCE:.0e}",
-        "Means over problems that Pinocchio and auto both solve; for admm-ncp-sa, those of them\n"
-        "that it solves. One at a time, from Python; batch: all in one Problem, on one core.\n"
-        "x: Pinocchio's mean divided by ours; above 1, ours is faster. typical: the geometric\n"
-        "mean of the ratios of single problems, auto one at a time. Pinocchio gets for each\n"
-        "problem the loosest tolerance that reaches a natural map of 1e-6, and the fastest of\n"
-        "OSQP and SPECTRAL with and without Anderson's acceleration; at most\n"
-        f"{MOST_ITERATIONS} iterations, as auto.",
+        "Means over problems that all solve. One at a time, from Python; batch: all in one\n"
+        "Problem, on one core. x: Pinocchio's mean divided by ours; above 1, ours is faster.\n"
+        "typical: the geometric mean of the ratios of single problems, auto one at a time.\n"
+        "Pinocchio gets for each problem the loosest tolerance that reaches a natural map of\n"
+        "1e-6, and the fastest of OSQP and SPECTRAL with and without Anderson's acceleration.\n"
+        f"At most {MOST_ITERATIONS} iterations for all.",
     ),
     _table(
         WARM,
@@ -126,7 +131,7 @@ class Entry:
 
     def own(self, name: str) -> contact.Solution:
         """One of our solvers."""
-        return contact.solve(self.problem, name, TOLERANCE, warm_start=self.start)
+        return contact.solve(self.problem, name, TOLERANCE, MOST_ITERATIONS, self.start)
 
     def _call(self, choice: Choice, tolerance: float) -> Callable[[], None]:
         settings, peer = choice.settings(tolerance), self.peer
@@ -162,32 +167,28 @@ def measure(field: Field, settings: Settings) -> Findings:
 
 
 def _race(field: Field, entries: Sequence[Entry], settings: Settings) -> Record:
-    both = [e for e in entries if e.calls and "auto" in e.solvers]
-    times = [e.times(settings) for e in both]
-    best = [min(e.calls, key=t.get) for e, t in zip(both, times, strict=True)]
-    theirs = np.array([t[c] for t, c in zip(times, best, strict=True)])
+    raced = [e for e in entries if e.calls and len(e.solvers) == len(OURS)]
     record: Record = {
         "problems": field.label,
         "rows": entries[0].problem.n_rows,
         "count": len(entries),
         "pinocchio_solved": float(np.mean([bool(e.calls) for e in entries])),
-        "auto_solved": float(np.mean(["auto" in e.solvers for e in entries])),
-        "both": len(both),
-        "pinocchio": float(theirs.mean()) if both else None,
-        "choices": _counted(best),
+        **{_solved(x): float(np.mean([x in e.solvers for e in entries])) for x in OURS},
+        "all": len(raced),
     }
-    if both:
-        record["typical"] = geometric_mean(
-            x / t["auto"] for x, t in zip(theirs, times, strict=True)
-        )
+    if not raced:
+        return record
+    times = [e.times(settings) for e in raced]
+    best = [min(e.calls, key=t.get) for e, t in zip(raced, times, strict=True)]
+    theirs = np.array([t[choice] for t, choice in zip(times, best, strict=True)])
+    record["pinocchio"] = float(theirs.mean())
+    record["choices"] = _counted(best)
+    record["typical"] = geometric_mean(x / t["auto"] for x, t in zip(theirs, times, strict=True))
     for name in OURS:
-        own = [k for k, e in enumerate(both) if name in e.solvers]
-        if own:
-            record[name] = float(np.mean([times[k][name] for k in own]))
-            record[_ratio(name)] = float(theirs[own].mean()) / record[name]
-            batch = f"{name} batch"
-            record[batch] = _batch_time([both[k] for k in own], name, settings)
-            record[_ratio(batch)] = float(theirs[own].mean()) / record[batch]
+        record[name] = float(np.mean([t[name] for t in times]))
+        record[f"{name} batch"] = _batch_time(raced, name, settings)
+        for own in (name, f"{name} batch"):
+            record[_ratio(own)] = record["pinocchio"] / record[own]
     return record
 
 
@@ -205,7 +206,9 @@ def _batch_time(entries: Sequence[Entry], name: str, settings: Settings) -> floa
         friction=np.stack([e.problem.friction for e in entries]),
     )
     start = None if entries[0].start is None else np.stack([e.start for e in entries])
-    timer = Timer(lambda: contact.solve(problem, name, TOLERANCE, warm_start=start, threads=1))
+    timer = Timer(
+        lambda: contact.solve(problem, name, TOLERANCE, MOST_ITERATIONS, start, threads=1)
+    )
     seconds = best_times({name: timer}, settings, processor_clock())[name]
     return MICROSECONDS * seconds / len(entries)
 
