@@ -72,6 +72,7 @@ from .errors import (
     ConvergenceError,
     DataTypeError,
     DelassusError,
+    DivergenceError,
     FileAccessError,
     FileFormatError,
     ImmutableError,
@@ -101,6 +102,7 @@ from .model.parts.joints import (
     Translation,
     Universal,
 )
+from .simulation import Recording, Simulator
 from .spatial.inertia import Inertia
 from .spatial.transform import Transform
 
@@ -131,6 +133,7 @@ __all__ = [
     "DelassusOperator",
     "DifferenceDerivatives",
     "Distance",
+    "DivergenceError",
     "Embedding",
     "FileAccessError",
     "FileFormatError",
@@ -160,10 +163,12 @@ __all__ = [
     "Placements",
     "Planar",
     "Prismatic",
+    "Recording",
     "Revolute",
     "SettingError",
     "Shape",
     "ShapeError",
+    "Simulator",
     "Spherical",
     "Transform",
     "Translation",

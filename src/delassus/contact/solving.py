@@ -174,6 +174,11 @@ def _request(name, tolerance, max_iterations, joints, law, record, parameters) -
         return _new_request(name, tolerance, max_iterations, joints, law, record, parameters)
 
 
+def solver_request(name: str, tolerance: float, max_iterations: int) -> _Request:
+    """The numbers by which kernels of other layers ask a solver."""
+    return _request(name, tolerance, max_iterations, "eliminated", None, False, {})
+
+
 def _new_request(name, tolerance, max_iterations, joints, law, record, parameters) -> _Request:
     if not isinstance(name, str) or name not in _SOLVERS:
         raise UnknownNameError(f"there is no solver {name!r}; known are {', '.join(SOLVERS)}")

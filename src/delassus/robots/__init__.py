@@ -25,6 +25,7 @@ from .linkages import crank_rocker, four_bar_leg, parallel_ankle
 from .mini_cheetah import mini_cheetah
 from .mit_humanoid import mit_humanoid, mit_humanoid_leg
 from .tello import tello
+from .walker import walker
 
 __all__ = [
     "assembled",
@@ -43,6 +44,7 @@ __all__ = [
     "path",
     "rotor_pairs",
     "tello",
+    "walker",
 ]
 
 # Robots and mechanisms that are built here: those that stand fixed, and those with a base.
@@ -57,6 +59,7 @@ _FLOATING = {
     "mini_cheetah": mini_cheetah,
     "mit_humanoid": mit_humanoid,
     "tello": tello,
+    "walker": walker,
 }
 _BUILT = {**_FIXED, **_FLOATING}
 

@@ -125,7 +125,7 @@ def put_system(counts, cones, options, reactions, newton):
     return square
 
 
-def newton(op: Operator):
+def newton_method(op: Operator):
     """Newton's method with an operator."""
     multiply, solve_blocks = op.multiply, op.solve_blocks
 
@@ -140,6 +140,29 @@ def newton(op: Operator):
         return found, sqrt(put_system(counts, cones, options, reactions, newton))
 
     @function
+    def rescale(model, counts, before, cones, options, reactions, newton, memory):
+        """All reactions times the factor that suits best, where that helps.
+
+        Reactions of the last step are often given times 0.9, so that those of redundant rows do not
+        grow. Cones do not mind, but the velocity of all rows does.
+        """
+        n, work, drive = row_count(counts), 0.0, 0.0
+        for i in range(n):
+            work = work + reactions[i] * (newton.v[i] - cones.b[i])
+            drive = drive - reactions[i] * cones.b[i]
+        if not (0.0 < 0.5 * work < drive < 2.0 * work):
+            return before
+        for i in range(n):
+            newton.d[i] = drive / work * reactions[i]
+        project(counts, cones.coefficients, newton.d, newton.tried)
+        after = evaluate(model, counts, cones, options, newton.tried, newton, memory)
+        if after[1] < before[1]:
+            for i in range(n):
+                reactions[i] = newton.tried[i]
+            return after
+        return evaluate(model, counts, cones, options, reactions, newton, memory)
+
+    @function
     def run(
         model, counts, most, is_kept, cones, options, reactions, first, history, newton, memory
     ):
@@ -149,6 +172,10 @@ def newton(op: Operator):
         """
         n = row_count(counts)
         found, merit = evaluate(model, counts, cones, options, reactions, newton, memory)
+        if found > options[OPTION.tolerance]:
+            found, merit = rescale(
+                model, counts, (found, merit), cones, options, reactions, newton, memory
+            )
         steps, is_falling = 0, True
         while found > options[OPTION.tolerance] and is_falling and steps < most:
             steps += 1
@@ -180,7 +207,7 @@ def newton(op: Operator):
 
 def newton_or_admm(op: Operator, run_admm):
     """`auto`: Newton from the given reactions; where it fails some ADMM, then Newton again."""
-    run_newton = newton(op)
+    run_newton = newton_method(op)
 
     @function
     def run(model, counts, limits, cones, options, reactions, history, work):
