@@ -26,7 +26,7 @@ ROOMS = {
     ("maximal",): ["structure", "rows", FILES],
     ("benchmarks",): [
         *("peers", "measuring", "reporting", "comparing", FILES),
-        *("tree", "seed_000", "seed_002", "seed_003", "seed_004"),
+        *("tree", "seed_000", "seed_002", "seed_003", "seed_004", "contact"),
     ],
     ("constrained",): [
         "rows",

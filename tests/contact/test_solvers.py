@@ -149,6 +149,18 @@ def test_history_ends_at_the_natural_map():
         assert r.history[-1] == pytest.approx(r.residuals.natural_map, rel=1e-3, abs=1e-12)
 
 
+@pytest.mark.parametrize("solver", ["auto", "newton"])
+@pytest.mark.parametrize("most", [1, 7, 60, 5000])
+def test_history_of_newton_and_admm_is_that_of_every_iteration(solver, most):
+    p = stack([1.0] * 5 + [1e3], 0.1)  # Newton alone does not solve it
+    r = contact.solve(p, solver, 1e-8, most, record=True)
+    assert r.iterations <= most
+    assert len(r.history) == r.iterations
+    assert ((r.history > 1e-12) & (r.history < 10.0)).all()
+    # Reactions are the best ones of a run, which are not always the last.
+    assert np.isclose(r.history, r.residuals.natural_map, rtol=1e-3, atol=1e-12).any()
+
+
 def test_polish_makes_rough_solutions_exact():
     p = mixed(np.random.default_rng(8))
     rough = contact.solve(p, "pgs-ncp", 1e-12, 30)

@@ -212,19 +212,19 @@ def solve_cones(model, counts, limits, options, work):
     """Reactions of cone rows: Newton's method, ADMM where it fails, and Newton's again."""
     cones, total = work.cones, 0.0
     found, steps = run_newton(
-        model, counts, limits[LIMIT.newton_steps], cones, options, cones.reactions, work.newton,
-        work.op,
+        model, counts, limits[LIMIT.newton_steps], False, cones, options, cones.reactions, 0,
+        work.history, work.newton, work.op,
     )  # fmt: skip
     total = total + steps
     share = limits[LIMIT.first_share]
     while found > options[OPTION.tolerance] and total < limits[LIMIT.iterations]:
         total = total + run_admm(
-            model, counts, limits, share, cones, options, cones.reactions, work.history, work.dual,
-            work.op,
+            model, counts, limits, share, cones, options, cones.reactions, 0, work.history,
+            work.dual, work.op,
         )  # fmt: skip
         found, steps = run_newton(
-            model, counts, limits[LIMIT.newton_steps], cones, options, cones.reactions,
-            work.newton, work.op,
+            model, counts, limits[LIMIT.newton_steps], False, cones, options, cones.reactions, 0,
+            work.history, work.newton, work.op,
         )  # fmt: skip
         total = total + steps
         share = 2 * share

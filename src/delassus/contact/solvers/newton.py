@@ -163,8 +163,13 @@ def newton_method(op: Operator):
         return evaluate(model, counts, cones, options, reactions, newton, memory)
 
     @function
-    def run(model, counts, most, cones, options, reactions, newton, memory):
-        """Improve reactions by at most `most` steps. Returns the natural map, and the steps."""
+    def run(
+        model, counts, most, is_kept, cones, options, reactions, first, history, newton, memory
+    ):
+        """Improve reactions by at most `most` steps. Returns the natural map, and the steps.
+
+        `is_kept` tells whether to write the natural map after each step to `history`, from `first`.
+        """
         n = row_count(counts)
         found, merit = evaluate(model, counts, cones, options, reactions, newton, memory)
         if found > options[OPTION.tolerance]:
@@ -193,6 +198,8 @@ def newton_method(op: Operator):
                 found = new
                 for i in range(n):
                     reactions[i] = newton.tried[i]
+            if is_kept:
+                history[first + steps - 1] = found
         return found, steps
 
     return run
@@ -205,24 +212,24 @@ def newton_or_admm(op: Operator, run_admm):
     @function
     def run(model, counts, limits, cones, options, reactions, history, work):
         """Returns the number of iterations of both."""
-        budget, total = limits[LIMIT.iterations], 0.0
-        found, steps = run_newton(
-            model, counts, limits[LIMIT.newton_steps], cones, options, reactions, work.newton,
-            work.dense,
+        most, is_kept = limits[LIMIT.iterations], limits[LIMIT.record] > 0
+        found, total = run_newton(
+            model, counts, min(limits[LIMIT.newton_steps], most), is_kept, cones, options,
+            reactions, 0, history, work.newton, work.dense,
         )  # fmt: skip
-        total = total + steps
         share = limits[LIMIT.first_share]
-        while found > options[OPTION.tolerance] and total < budget and share > 0:
-            total = total + run_admm(
-                model, counts, limits, share, cones, options, reactions, history, work.dual,
-                work.dense,
+        while found > options[OPTION.tolerance] and total < most and share > 0:
+            spent = run_admm(
+                model, counts, limits, min(share, most - total), cones, options, reactions,
+                total, history, work.dual, work.dense,
             )  # fmt: skip
+            total += int(spent)
             found, steps = run_newton(
-                model, counts, limits[LIMIT.newton_steps], cones, options, reactions, work.newton,
-                work.dense,
+                model, counts, min(limits[LIMIT.newton_steps], most - total), is_kept, cones,
+                options, reactions, total, history, work.newton, work.dense,
             )  # fmt: skip
-            total = total + steps
+            total += steps
             share = 2 * share
-        return total
+        return 1.0 * total
 
     return run
