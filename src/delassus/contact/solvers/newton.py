@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from ...compile import absolute, function, layout, maximum, sqrt
 from ..laws.cones import length2, project, row_count
-from ..laws.request import LIMIT, OPTION
+from ..laws.request import OPTION
 from ..laws.residuals import unscaled_map
 from ..operators import Operator
 
@@ -194,35 +194,5 @@ def newton_method(op: Operator):
                 for i in range(n):
                     reactions[i] = newton.tried[i]
         return found, steps
-
-    return run
-
-
-def newton_or_admm(op: Operator, run_admm):
-    """`auto`: Newton from the given reactions; where it fails some ADMM, then Newton again."""
-    run_newton = newton_method(op)
-
-    @function
-    def run(model, counts, limits, cones, options, reactions, history, work):
-        """Returns the number of iterations of both."""
-        budget, total = limits[LIMIT.iterations], 0.0
-        found, steps = run_newton(
-            model, counts, limits[LIMIT.newton_steps], cones, options, reactions, work.newton,
-            work.dense,
-        )  # fmt: skip
-        total = total + steps
-        share = limits[LIMIT.first_share]
-        while found > options[OPTION.tolerance] and total < budget and share > 0:
-            total = total + run_admm(
-                model, counts, limits, share, cones, options, reactions, history, work.dual,
-                work.dense,
-            )  # fmt: skip
-            found, steps = run_newton(
-                model, counts, limits[LIMIT.newton_steps], cones, options, reactions, work.newton,
-                work.dense,
-            )  # fmt: skip
-            total = total + steps
-            share = 2 * share
-        return total
 
     return run
