@@ -10,7 +10,7 @@ from .operators.dense import DENSE, DENSE_OPERATOR, prepare, recover
 from .shape import ShapeArrays, counts_of
 from .solvers.admm import ADMM, admm
 from .solvers.auto import newton_or_admm
-from .solvers.interior import INTERIOR
+from .solvers.conditions import INTERIOR
 from .solvers.newton import NEWTON
 from .solvers.prox import PROX, prox
 from .solvers.splitting import SPLITTING, splitting

@@ -14,8 +14,8 @@ from ..operators import Operator
 from .interior import interior_method
 from .newton import newton_method
 
-# Turns of ADMM and Newton after which the interior-point method makes its two attempts.
-FIRST_ATTEMPT, SECOND_ATTEMPT = 3, 4
+# The turns of the interior-point method: the first follows two of ADMM, 25 and 50 iterations.
+FIRST_ATTEMPT, SECOND_ATTEMPT = 3, 5
 
 
 @function
@@ -28,53 +28,47 @@ def keep_better(n, found, least, reactions, kept):
     return least
 
 
+@function
+def put_back(n, kept, reactions):
+    """The reactions that were kept."""
+    for i in range(n):
+        reactions[i] = kept[i]
+
+
 def newton_or_admm(op: Operator, run_admm):
     """`auto` with an operator."""
     run_newton = newton_method(op)
     run_interior = interior_method(op)
 
     @function
-    def polish(model, counts, limits, cones, options, reactions, work):
-        """Newton's method."""
-        return run_newton(
-            model, counts, limits[LIMIT.newton_steps], cones, options, reactions, work.newton,
-            work.dense,
-        )  # fmt: skip
-
-    @function
-    def attempt(model, counts, limits, number, cones, options, reactions, work):
-        """The interior-point method, then Newton's. Returns the natural map, and the steps."""
-        _, steps = run_interior(model, counts, number, cones, options, reactions, work)
-        found, more = polish(model, counts, limits, cones, options, reactions, work)
-        return found, steps + more
-
-    @function
     def run(model, counts, limits, cones, options, reactions, history, work):
         """Returns the number of iterations of all methods."""
         budget, tolerance = limits[LIMIT.iterations], options[OPTION.tolerance]
         n, kept, turn, share = row_count(counts), work.kept, 0, limits[LIMIT.first_share]
-        found, steps = polish(model, counts, limits, cones, options, reactions, work)
-        least, total = keep_better(n, found, 1e300, reactions, kept), 0.0 + steps
-        while least > tolerance and total < budget and share > 0:
-            most = share if total + share <= budget else int(budget - total)
-            total = total + run_admm(
-                model, counts, limits, most, cones, options, reactions, history, work.dual,
+        found, least, total = 1e300, 1e300, 0.0
+        # Each method is called in one place, as each place is compiled anew.
+        while turn == 0 or (least > tolerance and total < budget and share > 0):
+            is_attempt = turn in (FIRST_ATTEMPT, SECOND_ATTEMPT) and limits[LIMIT.interior] > 0
+            if is_attempt:
+                number = 0 if turn == FIRST_ATTEMPT else 1
+                total = total + run_interior(model, counts, number, cones, options, reactions, work)
+            elif turn > 0:
+                most = share if total + share <= budget else int(budget - total)
+                total = total + run_admm(
+                    model, counts, limits, most, cones, options, reactions, history, work.dual,
+                    work.dense,
+                )  # fmt: skip
+                share = 2 * share
+            found, steps = run_newton(
+                model, counts, limits[LIMIT.newton_steps], cones, options, reactions, work.newton,
                 work.dense,
             )  # fmt: skip
-            found, steps = polish(model, counts, limits, cones, options, reactions, work)
-            least, total = keep_better(n, found, least, reactions, kept), total + steps
-            turn, share = turn + 1, 2 * share
-            is_turn = turn == FIRST_ATTEMPT or turn == SECOND_ATTEMPT
-            if least > tolerance and is_turn and limits[LIMIT.interior] > 0:
-                found, steps = attempt(
-                    model, counts, limits, turn - FIRST_ATTEMPT, cones, options, reactions, work
-                )
-                least, total = keep_better(n, found, least, reactions, kept), total + steps
-                for i in range(n):
-                    reactions[i] = kept[i]
+            total, turn = total + steps, turn + 1
+            least = keep_better(n, found, least, reactions, kept)
+            if is_attempt:  # ADMM goes on from what is best
+                put_back(n, kept, reactions)
         if found > least:
-            for i in range(n):
-                reactions[i] = kept[i]
+            put_back(n, kept, reactions)
         return total
 
     return run

@@ -155,12 +155,16 @@ def newton_method(op: Operator):
         for i in range(n):
             newton.d[i] = drive / work * reactions[i]
         project(counts, cones.coefficients, newton.d, newton.tried)
-        after = evaluate(model, counts, cones, options, newton.tried, newton, memory)
-        if after[1] < before[1]:
+        after = before
+        for k in range(2):  # the second time for reactions as they were, where they are better
+            after = evaluate(model, counts, cones, options, newton.tried, newton, memory)
+            if k == 0 and after[1] < before[1]:
+                for i in range(n):
+                    reactions[i] = newton.tried[i]
+                return after
             for i in range(n):
-                reactions[i] = newton.tried[i]
-            return after
-        return evaluate(model, counts, cones, options, reactions, newton, memory)
+                newton.tried[i] = reactions[i]
+        return after
 
     @function
     def run(model, counts, most, cones, options, reactions, newton, memory):
