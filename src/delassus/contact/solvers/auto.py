@@ -1,8 +1,8 @@
 """`auto`: Newton from the given reactions; where it fails ADMM and Newton in turns.
 
-ADMM gets twice the iterations each turn. After some turns the interior-point method tries, as what
-has not been solved by then is often too ill-conditioned for ADMM: masses far apart, much friction.
-The best reactions of all are what is returned.
+ADMM gets twice the iterations each turn. After two turns the interior-point method and ADMM take
+turns, as what has not been solved by then is often too ill-conditioned for ADMM: masses far apart,
+much friction. The best reactions of all are what is returned.
 """
 
 from __future__ import annotations
@@ -11,28 +11,17 @@ from ...compile import function
 from ..laws.cones import row_count
 from ..laws.request import LIMIT, OPTION
 from ..operators import Operator
-from .interior import interior_method
+from .interior import ATTEMPTS, interior_method
 from .newton import newton_method
 
-# The turns of the interior-point method: the first follows two of ADMM, 25 and 50 iterations.
-FIRST_ATTEMPT, SECOND_ATTEMPT = 3, 5
+FIRST_ATTEMPT = 3  # the turn of the interior-point method, after two of ADMM
 
 
 @function
-def keep_better(n, found, least, reactions, kept):
-    """Keep reactions whose natural map is less than that of those kept. Returns the least."""
-    if found < least:
-        for i in range(n):
-            kept[i] = reactions[i]
-        return found
-    return least
-
-
-@function
-def put_back(n, kept, reactions):
-    """The reactions that were kept."""
+def copy(n, x, y):
+    """y = x"""
     for i in range(n):
-        reactions[i] = kept[i]
+        y[i] = x[i]
 
 
 def newton_or_admm(op: Operator, run_admm):
@@ -45,12 +34,13 @@ def newton_or_admm(op: Operator, run_admm):
         """Returns the number of iterations of all methods."""
         budget, tolerance = limits[LIMIT.iterations], options[OPTION.tolerance]
         n, kept, turn, share = row_count(counts), work.kept, 0, limits[LIMIT.first_share]
-        found, least, total = 1e300, 1e300, 0.0
+        least, total = 1e300, 0.0
         # Each method is called in one place, as each place is compiled anew.
         while turn == 0 or (least > tolerance and total < budget and share > 0):
-            is_attempt = turn in (FIRST_ATTEMPT, SECOND_ATTEMPT) and limits[LIMIT.interior] > 0
+            number = (turn - FIRST_ATTEMPT) // 2
+            is_attempt = (turn - FIRST_ATTEMPT) % 2 == 0 and 0 <= number < ATTEMPTS
+            is_attempt = is_attempt and limits[LIMIT.interior] > 0
             if is_attempt:
-                number = 0 if turn == FIRST_ATTEMPT else 1
                 total = total + run_interior(model, counts, number, cones, options, reactions, work)
             elif turn > 0:
                 most = share if total + share <= budget else int(budget - total)
@@ -64,11 +54,12 @@ def newton_or_admm(op: Operator, run_admm):
                 work.dense,
             )  # fmt: skip
             total, turn = total + steps, turn + 1
-            least = keep_better(n, found, least, reactions, kept)
-            if is_attempt:  # ADMM goes on from what is best
-                put_back(n, kept, reactions)
-        if found > least:
-            put_back(n, kept, reactions)
+            if turn == 1 or found < least:
+                least = found
+                copy(n, reactions, kept)
+            elif is_attempt:  # ADMM goes on from what is best
+                copy(n, kept, reactions)
+        copy(n, kept, reactions)
         return total
 
     return run
