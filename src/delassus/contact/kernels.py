@@ -9,7 +9,9 @@ from .laws.residuals import put_residuals
 from .operators.dense import DENSE, DENSE_OPERATOR, prepare, recover
 from .shape import ShapeArrays, counts_of
 from .solvers.admm import ADMM, admm
-from .solvers.newton import NEWTON, newton_or_admm
+from .solvers.auto import newton_or_admm
+from .solvers.conditions import INTERIOR
+from .solvers.newton import NEWTON
 from .solvers.prox import PROX, prox
 from .solvers.splitting import SPLITTING, splitting
 
@@ -127,7 +129,7 @@ def contact_admm(
     shared=SHARED,
     inputs=INPUTS,
     outputs=OUTPUTS,
-    work=layout(WORK, dual=ADMM, newton=NEWTON),
+    work=layout(WORK, dual=ADMM, newton=NEWTON, interior=INTERIOR, kept="cone_rows"),
     lanes=False,
     label="contact by Newton and ADMM",
 )

@@ -75,7 +75,11 @@ def _sweeps(local: int, law: str, parameters=_SWEEPS, **fixed) -> _Solver:
 _NEWTON = _ADMM | {"newton_steps": 20}
 _SOLVERS = {
     "auto": _Solver(
-        contact_auto, "ncp", {"adaptation": SPECTRAL}, _NEWTON | {"first_share": 25}, 7000
+        contact_auto,
+        "ncp",
+        {"adaptation": SPECTRAL},
+        _NEWTON | {"first_share": 25, "interior": True},
+        7000,
     ),
     "newton": _Solver(contact_auto, "ncp", {"first_share": 0}, {"precondition": True}, 50),
     "pgs-ccp": _sweeps(splitting.CONE, "ccp", _SWEEPS | {"de_saxce": False}),

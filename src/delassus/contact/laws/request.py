@@ -19,6 +19,7 @@ LIMIT = slots(
     record=1,
     newton_steps=1,
     first_share=1,
+    interior=1,
 )
 # Numbers: see the solvers.
 OPTION = slots(

@@ -17,3 +17,5 @@ class Operator(NamedTuple):
     solve: Callable  # (model, count, x, memory): x <- (D_c + penalty)^-1 x
     multiply: Callable  # (model, count, x, y, memory): y = D_c x
     solve_blocks: Callable  # (model, counts, damping, newton, memory): a step of `solvers.newton`
+    # The next right-hand side F with the matrix of the last `solve_blocks`, if that is kept.
+    solve_blocks_again: Callable | None = None

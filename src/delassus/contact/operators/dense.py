@@ -14,6 +14,7 @@ cones are the same for scaled reactions P^-1 lambda_c.
 | D_jj^-1 D_jc | X | a column for each cone row |
 | D_c, b | D, b | Delassus matrix and free velocity of cone rows |
 | D_c + penalty | L, L_D | its factor U D U^T |
+| E + H D_c | W, pivots | its factor P L U, of active rows |
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ ACTIVE = layout(
     known="cone_rows",
     rows="cone_rows",
     blocks="cone_rows",
+    pivots="cone_rows",
 )
 DENSE = layout(
     ACTIVE,
@@ -223,9 +225,22 @@ def solve_blocks(model, counts, damping, newton, memory):
 
     Rows with H = 0 have d = -F, as E is 1 there: only the others are solved for.
     """
-    singles = counts[0] + counts[1] + counts[2]
-    n = singles + 3 * counts[3]
-    active = 0
+    active = list_active(counts, newton, memory)
+    put_matrix(counts, active, damping, newton, memory)
+    factor_with_pivots(active, memory.W, memory.pivots)
+    solve_active(counts, active, newton, memory)
+
+
+@function
+def solve_blocks_again(model, counts, damping, newton, memory):
+    """`solve_blocks` for another F, with E, H and damping of the last call."""
+    solve_active(counts, list_active(counts, newton, memory), newton, memory)
+
+
+@function
+def list_active(counts, newton, memory):
+    """Rows with H != 0, where their blocks are, and their number; d = -F."""
+    singles, active = counts[0] + counts[1] + counts[2], 0
     for k in range(singles + counts[3]):
         first, height = (k, 1) if k < singles else (singles + 3 * (k - singles), 3)
         at, norm = 9 * k, 0.0
@@ -237,30 +252,19 @@ def solve_blocks(model, counts, damping, newton, memory):
                 memory.rows[active] = 1.0 * (first + t)
                 memory.blocks[active] = 1.0 * (at + height * t)
                 active += 1
-    put_active(n, singles, active, damping, newton, memory)
-    solve_with_pivots(active, memory.W, memory.right)
-    for a in range(active):
-        newton.d[int(memory.rows[a])] = memory.right[a]
+    return active
 
 
 @function
-def put_active(n, singles, active, damping, newton, memory):
-    """The matrix and right-hand side of active rows."""
+def put_matrix(counts, active, damping, newton, memory):
+    """W = E + damping + H D_c of active rows"""
     D, W = memory.D, memory.W
-    for i in range(n):  # velocity by what is known of inactive rows
-        memory.known[i] = newton.d[i]
-    for a in range(active):
-        memory.known[int(memory.rows[a])] = 0.0
+    singles = counts[0] + counts[1] + counts[2]
+    n = singles + 3 * counts[3]
     for a in range(active):
         i, at = int(memory.rows[a]), int(memory.blocks[a])
         is_single = i < singles
         first = i if is_single else singles + 3 * ((i - singles) // 3)
-        x = -newton.F[i]
-        for t in range(1 if is_single else 3):
-            h, row = newton.H[at + t], (first + t) * n
-            for k in range(n):
-                x = x - h * D[row + k] * memory.known[k]
-        memory.right[a] = x
         for c in range(active):
             k = int(memory.rows[c])
             x = newton.H[at] * D[first * n + k]
@@ -274,26 +278,64 @@ def put_active(n, singles, active, damping, newton, memory):
 
 
 @function
-def solve_with_pivots(n, A, b):
-    """b <- A^-1 b, by elimination with exchange of rows."""
+def solve_active(counts, active, newton, memory):
+    """d of active rows, with the factor of W."""
+    D, singles = memory.D, counts[0] + counts[1] + counts[2]
+    n = singles + 3 * counts[3]
+    for i in range(n):  # velocity by what is known of inactive rows
+        memory.known[i] = newton.d[i]
+    for a in range(active):
+        memory.known[int(memory.rows[a])] = 0.0
+    for a in range(active):
+        i, at = int(memory.rows[a]), int(memory.blocks[a])
+        is_single = i < singles
+        first = i if is_single else singles + 3 * ((i - singles) // 3)
+        x = -newton.F[i]
+        if active < n:
+            for t in range(1 if is_single else 3):
+                h, row = newton.H[at + t], (first + t) * n
+                for k in range(n):
+                    x = x - h * D[row + k] * memory.known[k]
+        memory.right[a] = x
+    substitute(active, memory.W, memory.pivots, memory.right)
+    for a in range(active):
+        newton.d[int(memory.rows[a])] = memory.right[a]
+
+
+@function
+def factor_with_pivots(n, A, pivots):
+    """A = P L U by elimination with exchange of rows; the diagonal has 1 / u_jj."""
     for j in range(n):
         p, largest = j, absolute(A[j * n + j])
         for i in range(j + 1, n):
             x = absolute(A[i * n + j])
             if x > largest:
                 p, largest = i, x
+        pivots[j] = 1.0 * p
         if p != j:
-            for k in range(j, n):
+            for k in range(n):
                 A[j * n + k], A[p * n + k] = A[p * n + k], A[j * n + k]
-            b[j], b[p] = b[p], b[j]
         pivot = 1.0 / A[j * n + j] if largest > 0.0 else 0.0
         for i in range(j + 1, n):
             x = A[i * n + j] * pivot
+            A[i * n + j] = x
             if x != 0.0:
                 for k in range(j + 1, n):
                     A[i * n + k] = A[i * n + k] - x * A[j * n + k]
-                b[i] = b[i] - x * b[j]
         A[j * n + j] = pivot
+
+
+@function
+def substitute(n, A, pivots, b):
+    """b <- A^-1 b, by the factors of A."""
+    for j in range(n):
+        p = int(pivots[j])
+        b[j], b[p] = b[p], b[j]
+    for i in range(n):
+        x = b[i]
+        for k in range(i):
+            x = x - A[i * n + k] * b[k]
+        b[i] = x
     for i in range(n - 1, -1, -1):
         x = b[i]
         for k in range(i + 1, n):
@@ -301,4 +343,4 @@ def solve_with_pivots(n, A, b):
         b[i] = x * A[i * n + i]
 
 
-DENSE_OPERATOR = Operator(factor, solve, multiply, solve_blocks)
+DENSE_OPERATOR = Operator(factor, solve, multiply, solve_blocks, solve_blocks_again)

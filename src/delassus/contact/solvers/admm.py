@@ -40,7 +40,7 @@ NEAR, OFTEN = 4.0, 10
 
 def admm(op: Operator):
     """ADMM with an operator."""
-    factor_matrix, solve_matrix, multiply, _ = op
+    factor_matrix, solve_matrix, multiply = op.factor, op.solve, op.multiply
 
     @function
     def run(model, counts, limits, most, cones, options, reactions, first, history, dual, memory):

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from ...compile import absolute, function, layout, maximum, sqrt
 from ..laws.cones import length2, project, row_count
-from ..laws.request import LIMIT, OPTION
+from ..laws.request import OPTION
 from ..laws.residuals import unscaled_map
 from ..operators import Operator
 
@@ -155,12 +155,16 @@ def newton_method(op: Operator):
         for i in range(n):
             newton.d[i] = drive / work * reactions[i]
         project(counts, cones.coefficients, newton.d, newton.tried)
-        after = evaluate(model, counts, cones, options, newton.tried, newton, memory)
-        if after[1] < before[1]:
+        after = before
+        for k in range(2):  # the second time for reactions as they were, where they are better
+            after = evaluate(model, counts, cones, options, newton.tried, newton, memory)
+            if k == 0 and after[1] < before[1]:
+                for i in range(n):
+                    reactions[i] = newton.tried[i]
+                return after
             for i in range(n):
-                reactions[i] = newton.tried[i]
-            return after
-        return evaluate(model, counts, cones, options, reactions, newton, memory)
+                newton.tried[i] = reactions[i]
+        return after
 
     @function
     def run(
@@ -201,35 +205,5 @@ def newton_method(op: Operator):
             if is_kept:
                 history[first + steps - 1] = found
         return found, steps
-
-    return run
-
-
-def newton_or_admm(op: Operator, run_admm):
-    """`auto`: Newton from the given reactions; where it fails some ADMM, then Newton again."""
-    run_newton = newton_method(op)
-
-    @function
-    def run(model, counts, limits, cones, options, reactions, history, work):
-        """Returns the number of iterations of both."""
-        most, is_kept = limits[LIMIT.iterations], limits[LIMIT.record] > 0
-        found, total = run_newton(
-            model, counts, min(limits[LIMIT.newton_steps], most), is_kept, cones, options,
-            reactions, 0, history, work.newton, work.dense,
-        )  # fmt: skip
-        share = limits[LIMIT.first_share]
-        while found > options[OPTION.tolerance] and total < most and share > 0:
-            spent = run_admm(
-                model, counts, limits, min(share, most - total), cones, options, reactions,
-                total, history, work.dual, work.dense,
-            )  # fmt: skip
-            total += int(spent)
-            found, steps = run_newton(
-                model, counts, min(limits[LIMIT.newton_steps], most - total), is_kept, cones,
-                options, reactions, total, history, work.newton, work.dense,
-            )  # fmt: skip
-            total += steps
-            share = 2 * share
-        return 1.0 * total
 
     return run
