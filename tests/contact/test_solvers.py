@@ -102,6 +102,92 @@ def test_structured_problems_reach_1e_8(mu):
     assert np.mean(solved) >= 0.9
 
 
+@pytest.mark.parametrize("mu", [0.0, 0.1, 0.5, 3.0, 10.0])
+@pytest.mark.parametrize("push", [0.0, 0.05, 1.0])
+def test_ten_boxes_carry_a_top_of_a_million_times_their_mass(mu, push):
+    top = 1e6
+    r = contact.solve(stack([1.0] * 9 + [top], push, mu=mu), tolerance=1e-8)
+    assert r.converged
+    x, y, n = r.reactions[:12].reshape(-1, 3).sum(axis=0)  # of the ground
+    assert np.hypot(x, y) <= mu * n + 1e-6
+    if push:  # friction is against the push; much of it can tip the boxes over
+        assert x <= -1e-3 * mu
+    else:
+        assert n == pytest.approx(9.81e-2 * (9.0 + top), rel=1e-6)
+
+
+HARD = [
+    {"n_bodies": 4, "n_joints": 1, "n_contacts": 20, "ratio": 1e6},
+    {"n_bodies": 15, "n_joints": 5, "n_contacts": 30, "ratio": 1e6},
+    {"n_bodies": 15, "n_joints": 5, "n_contacts": 30, "ratio": 1e3},
+]
+
+
+@pytest.mark.parametrize("law", ["ncp", "ccp"])
+def test_masses_a_million_times_apart_and_much_friction(law):
+    rng = np.random.default_rng(12)
+    problems = [
+        mixed(rng, mu=mu, **kind) for kind in HARD for mu in (0.0, 0.1, 0.5, 1.0, 3.0, 10.0) * 3
+    ]
+    found = contact.solve(problems, tolerance=1e-8, law=law)
+    for p, r in zip(problems, found, strict=True):
+        natural_map = contact.residuals(p, r.reactions, law).natural_map
+        assert r.converged == (natural_map <= 1e-8)
+        assert np.isfinite(r.reactions).all()
+    assert np.mean([r.converged for r in found]) >= 0.95
+
+
+def test_contacts_with_and_without_friction_in_one_ill_conditioned_problem():
+    rng = np.random.default_rng(4)
+    p = mixed(rng, n_bodies=4, n_joints=1, n_contacts=20, ratio=1e6, mu=1.0)
+    friction = np.tile([0.0, 0.3, 3.0, 10.0], 5)
+    bounds = np.array([0.0, 0.2])
+    p = contact.Problem(
+        p.delassus, p.free_velocity, p.n_joint_rows, p.n_limit_rows, bounds, friction
+    )
+    r = contact.solve(p, tolerance=1e-8)
+    assert r.converged
+    assert r.iterations > 75  # the interior-point method had its turn
+    assert r.reactions[-60::12] == pytest.approx(0.0, abs=1e-12)
+    assert r.reactions[p.n_joint_rows + p.n_limit_rows] == 0.0
+
+
+@pytest.mark.uncompiled
+def test_the_interior_point_method_ends_what_admm_does_not():
+    p = stack([1.0, 1e6], 0.3, mu=10.0)
+    without = contact.solve(p, tolerance=1e-8, max_iterations=300, interior=False)
+    r = contact.solve(p, tolerance=1e-8, max_iterations=300)
+    assert not without.converged
+    assert r.converged
+
+
+@pytest.mark.parametrize("law", ["ncp", "ccp"])
+def test_without_a_solution_reactions_stay_finite(law):
+    # Nothing can keep a contact between fixed bodies from closing.
+    D = np.zeros((6, 6))
+    D[:3, :3] = np.eye(3)
+    p = contact.Problem(D, [0.5, 0.0, -1.0, 0.0, 0.0, -1.0], friction=0.5)
+    r = contact.solve(p, law=law)
+    assert not r.converged
+    assert np.isfinite(r.reactions).all()
+    assert np.isfinite(r.residuals).all()
+
+
+def test_more_iterations_give_nothing_worse():
+    p = mixed(np.random.default_rng(9), n_bodies=12, n_contacts=25, ratio=1e6, mu=3.0)
+    maps = [
+        contact.solve(p, tolerance=1e-13, max_iterations=most).residuals.natural_map
+        for most in (10, 100, 1000)
+    ]
+    assert maps[0] >= maps[1] >= maps[2]
+
+
+def test_the_record_of_auto_fits_the_iterations_that_are_allowed():
+    p = stack([1.0] * 3 + [1e6], 0.3, mu=10.0)
+    r = contact.solve(p, tolerance=1e-12, max_iterations=30, record=True)
+    assert np.isfinite(r.reactions).all()
+
+
 def test_a_problem_of_600_rows():
     rng = np.random.default_rng(7)
     p = mixed(rng, n_bodies=60, n_joints=10, n_limits=20, n_bounded=20, n_contacts=177)
