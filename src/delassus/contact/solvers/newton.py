@@ -176,7 +176,7 @@ def newton_method(op: Operator):
         """
         n = row_count(counts)
         found, merit = evaluate(model, counts, cones, options, reactions, newton, memory)
-        if found > options[OPTION.tolerance]:
+        if found > options[OPTION.tolerance] and most > 0:
             found, merit = rescale(
                 model, counts, (found, merit), cones, options, reactions, newton, memory
             )
