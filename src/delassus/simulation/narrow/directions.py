@@ -25,6 +25,7 @@ FINEST = 1e-7  # radians
 # Faces are preferred to edges, and those of the first shape to those of the second, by this part
 # of the size: otherwise a box that rests on another has four points now and one a step later.
 PREFERENCE = 1e-4
+_MOST_STEPS = 100  # about 40 are usual
 _STEP = 3.141592653589793 / COARSE
 
 
@@ -102,7 +103,7 @@ def climb(world, i, j, apart, axis, best, d, placed):
     """
     step = 0.5 * _STEP
     is_free = world.shapes[i].kind == CYLINDER and world.shapes[j].kind == CYLINDER
-    while step > FINEST:
+    for _ in range(_MOST_STEPS):
         has_moved = False
         for k in range(4 if is_free else 2):
             along = unit(cross(axis, d), d)
@@ -113,15 +114,17 @@ def climb(world, i, j, apart, axis, best, d, placed):
                 best, d, has_moved = gap, direction, True
         if not has_moved:
             step *= 0.5
+        if step < FINEST:
+            break
     return best, d
 
 
 @function
-def best_curved(world, i, j, apart, best, d, placed):
+def best_curved(world, i, j, apart, best, d, margin, placed):
     """The direction across an axis of either, if the gap is larger than `best`; and the gap."""
     for k in range(6):
         owner = i if k < 3 else j
-        if is_axis(world, owner, k % 3):
+        if is_axis(world, owner, k % 3) and best <= margin:
             axis = column_of(placed, owner, k % 3)
             axes = column_of(placed, owner, (k + 1) % 3), column_of(placed, owner, (k + 2) % 3)
             gap, direction = coarse_on_circle(world, i, j, apart, axes, placed)
@@ -145,7 +148,7 @@ def farthest_direction(world, i, j, margin, placed):
         if world.shapes[j].kind == BOX:  # then both are
             gap, other = best_edges(world, i, j, apart, least, normal, placed)
         else:
-            gap, other = best_curved(world, i, j, apart, least, normal, placed)
+            gap, other = best_curved(world, i, j, apart, least, normal, margin, placed)
         if gap > least:
             best, d = gap, other
     return best, scale(-1.0 if dot(d, apart) < 0.0 else 1.0, d)

@@ -242,13 +242,18 @@ def between_edges(world, i, j, d, margin, work):
 
 
 @function
-def touch_along(world, i, j, d, margin, work):
-    """Points between boxes or cylinders i and j whose distance is along d."""
+def touch_along(world, i, j, d, gap, margin, work):
+    """Points between boxes or cylinders i and j whose distance, the gap, is along d."""
     _, own = nearest_axis(world, i, work.placed, d)
     _, other = nearest_axis(world, j, work.placed, d)
-    if absolute(own) < ALIGNED and absolute(other) < ALIGNED:
-        return between_edges(world, i, j, d, margin, work)
-    is_own = absolute(own) >= ALIGNED
-    a, b, sign = (i, j, 1.0) if is_own else (j, i, -1.0)
-    frame, half = face_frame(world, a, work.placed, scale(sign, d))
-    return clip_side(world, a, b, frame, half, (sign, 0 if is_own else OTHER), margin, work)
+    count, is_face = 0, absolute(own) >= ALIGNED or absolute(other) >= ALIGNED
+    if is_face:
+        is_own = absolute(own) >= ALIGNED
+        a, b, sign = (i, j, 1.0) if is_own else (j, i, -1.0)
+        frame, half = face_frame(world, a, work.placed, scale(sign, d))
+        features = sign, 0 if is_own else OTHER
+        count = clip_side(world, a, b, frame, half, features, margin, work)
+    # The line of a cylinder's side can miss a face that the cylinder overlaps with.
+    if count == 0 and (gap < 0.0 or not is_face):
+        count = between_edges(world, i, j, d, margin, work)
+    return count

@@ -16,4 +16,4 @@ def solids(world, i, j, margin, work):
     gap, d = farthest_direction(world, i, j, margin, work.placed)
     if not gap <= margin:
         return 0
-    return touch_along(world, i, j, d, margin, work)
+    return touch_along(world, i, j, d, gap, margin, work)
