@@ -12,9 +12,9 @@ from scipy.spatial.transform import Rotation
 import delassus as dl
 from delassus.maximal.rows.contacts import CONTACT
 from delassus.model.parts.elements import Shape
-from delassus.simulation.collision import find_contacts
-from delassus.simulation.geometry import Geometry
-from delassus.simulation.shapes import ground_plane
+from delassus.simulation.collision.contacts import find_contacts
+from delassus.simulation.collision.geometry import Geometry
+from delassus.simulation.collision.shapes import ground_plane
 
 SIZES = {
     "sphere": (0.13,),

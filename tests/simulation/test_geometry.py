@@ -9,10 +9,10 @@ from delassus.maximal.rows.contacts import CONTACT, contact_frame
 from delassus.maximal.settings import Softening
 from delassus.maximal.system import MaximalSystem
 from delassus.model.parts.elements import Shape
-from delassus.simulation.collision import find_contacts
-from delassus.simulation.geometry import Geometry
-from delassus.simulation.materials import Material
-from delassus.simulation.shapes import ground_plane
+from delassus.simulation.collision.contacts import find_contacts
+from delassus.simulation.collision.geometry import Geometry
+from delassus.simulation.collision.materials import Material
+from delassus.simulation.collision.shapes import ground_plane
 from simulation.scenes import FLAT, bodies, on_ground, touches
 
 pytestmark = pytest.mark.uncompiled

@@ -223,6 +223,16 @@ def test_shapes_of_one_centre_have_a_normal_too():
             assert t.distance < 0.0
 
 
+def test_a_pose_that_is_no_number_has_no_contacts():
+    for first, second in PAIRS:
+        for bad in (np.nan, np.inf):
+            for at in (0, 4):
+                poses = np.array([[0, 0, 0, *FLAT], [0, 0, 0, *FLAT]], float)
+                poses[1, at] = bad
+                for t in touches(pair(first, second), poses):
+                    assert not np.isfinite(t.distance) or np.isfinite(t.point).all()
+
+
 def test_parallel_capsules_touch_at_both_ends_of_where_they_meet():
     poses = [[0, 0, 0, *FLAT], [0.165, 0, 0.1, *FLAT]]
     found = touches(pair("capsule", "capsule"), poses)

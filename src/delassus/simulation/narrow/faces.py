@@ -87,7 +87,7 @@ def corner_number(world, b, placed, n, count, m):
 
 
 @function
-def put_side(world, b, frame, placed, face):
+def put_facing_side(world, b, frame, placed, face):
     """Store the corners of the facing side of b in the coordinates of a face; how many they are."""
     origin, u, v, n = frame
     middle, first, second, count = facing_side(world, b, placed, n)
@@ -178,7 +178,7 @@ def clip_side(world, a, b, frame, half, features, margin, work):
     """Points of the facing side of b above a face of a; `features` are a sign and a first one."""
     face, kind, found = work.face, world.shapes[a].kind, 0
     sign, first = features
-    count = put_side(world, b, frame, work.placed, face)
+    count = put_facing_side(world, b, frame, work.placed, face)
     for m in range(1 if count == 2 else count):
         x = get3(face, 3 * m)
         change = subtract(get3(face, 3 * ((m + 1) % count)), x)

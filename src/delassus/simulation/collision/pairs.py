@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import shown
-from ..errors import DataTypeError, UnknownNameError
-from ..maximal.rows.softening import SOFTENING
-from ..model.model import Model
-from ..model.packed import INDEX
-from ..model.parts.constraints import Closure, Connect, Constraint, Weld
-from ..model.parts.joints import Fixed, Free
-from ..model.parts.names import closest
-from .narrow.records import BOX, CAPSULE, CYLINDER, PLANE
+from ...checks import shown
+from ...errors import DataTypeError, UnknownNameError
+from ...maximal.rows.softening import SOFTENING
+from ...model.model import Model
+from ...model.packed import INDEX
+from ...model.parts.constraints import Closure, Connect, Constraint, Weld
+from ...model.parts.joints import Fixed, Free
+from ...model.parts.names import closest
+from ..narrow.records import BOX, CAPSULE, CYLINDER, PLANE
 from .shapes import CollisionShape
 
 # Families of pairs, each with one function: see `narrow`.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..checks import instance, not_negative
-from ..errors import SettingError
-from ..maximal.rows.softening import SOFTENING
-from ..maximal.settings import Softening
+from ...checks import instance, not_negative
+from ...errors import SettingError
+from ...maximal.rows.softening import SOFTENING
+from ...maximal.settings import Softening
 
 
 @dataclass(frozen=True)

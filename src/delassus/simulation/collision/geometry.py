@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from ..checks import instance, positive_integer
-from ..compile import Tabulated
-from ..model.model import Model
-from ..model.packed import INDEX
-from ..model.parts.constraints import Constraint
-from ..spatial.constant import Immutable
+from ...checks import instance, positive_integer
+from ...compile import Tabulated
+from ...model.model import Model
+from ...model.packed import INDEX
+from ...model.parts.constraints import Constraint
+from ...spatial.constant import Immutable
 from .materials import Material
 from .pairs import Names, find_pairs, packed_pairs, pair_type
 from .shapes import CollisionShape, collision_shapes, packed_shapes, shape_type

@@ -15,18 +15,18 @@ shapes a sort along an axis can take the place of the loop in `collide`.
 
 from __future__ import annotations
 
-from ..compile import function, kernel, layout
-from ..maximal.rows.bodies import BODY, POSE, frame_position, frame_rotation
-from ..maximal.rows.contacts import CONTACT, contact_frame
-from ..maximal.rows.softening import SOFTENING
-from ..spatial.quaternions import rotation
-from ..spatial.vectors import dot, get3, get9, put3, put9, subtract
+from ...compile import function, kernel, layout
+from ...maximal.rows.bodies import BODY, POSE, frame_position, frame_rotation
+from ...maximal.rows.contacts import CONTACT, contact_frame
+from ...maximal.rows.softening import SOFTENING
+from ...spatial.quaternions import rotation
+from ...spatial.vectors import dot, get3, get9, put3, put9, subtract
+from ..narrow.planes import with_plane
+from ..narrow.records import COLLISION, FEATURES, FOUND, PLACED, PLANE, center_of, column_of
+from ..narrow.rounds import capsule_and_solid
+from ..narrow.segments import capsules
+from ..narrow.solids import solids
 from .geometry import GeometryArrays
-from .narrow.planes import with_plane
-from .narrow.records import COLLISION, FEATURES, FOUND, PLACED, PLANE, center_of, column_of
-from .narrow.rounds import capsule_and_solid
-from .narrow.segments import capsules
-from .narrow.solids import solids
 from .pairs import CAPSULE_AND_SOLID, CAPSULES, WITH_PLANE
 
 _DONE = 1e9  # in the place of the feature of a point that is stored already

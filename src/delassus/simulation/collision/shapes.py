@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import finite_number, instance, shown
-from ..errors import DataTypeError, ModelError, UnknownNameError
-from ..maximal.rows.contacts import contact_frame
-from ..model.model import Model
-from ..model.packed import INDEX
-from ..model.parts.elements import WORLD, Shape
-from ..model.parts.names import closest
-from ..spatial.constant import unit_vector
-from ..spatial.transform import Transform
+from ...checks import finite_number, instance, shown
+from ...errors import DataTypeError, ModelError, UnknownNameError
+from ...maximal.rows.contacts import contact_frame
+from ...model.model import Model
+from ...model.packed import INDEX
+from ...model.parts.elements import WORLD, Shape
+from ...model.parts.names import closest
+from ...spatial.constant import unit_vector
+from ...spatial.transform import Transform
+from ..narrow.records import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE
 from .materials import Material
-from .narrow.records import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE
 
 KINDS = {
     "plane": PLANE,
