@@ -18,6 +18,9 @@ from ..maximal import MaximalSystem, Stabilization
 from ..maximal.settings import step_size
 from ..model.model import Model
 from ..model.parts.names import known_name
+from .collision.geometry import Geometry
+from .collision.materials import Material
+from .collision.shapes import ground_plane
 from .recording import Recording
 from .step import DIVERGED, EULER, METRIC, MIDPOINT, OUTCOME, SLOTS, simulate
 from .structure import World
@@ -82,8 +85,9 @@ class Simulator:
         self.gains = np.stack([self._per_dof("stiffness", stiffness)] * 2, axis=1)
         self.gains[:, 1] = self._per_dof("damping", damping)
         self._check_servos()
-        self._has_ground = flag("ground", ground)
-        self._material = float(friction), float(restitution)
+        material = Material(friction, restitution)
+        surroundings = [ground_plane(material)] if flag("ground", ground) else []
+        self._geometry = Geometry(model, surroundings, materials=material)
         self._request = solver_request(solver, tolerance, max_iterations)
         if stabilization is None:
             erp = 0.0 if self.integrator == "midpoint" else 0.1
@@ -101,23 +105,9 @@ class Simulator:
     def _build(self, slots: int) -> None:
         """The world's structure with so many slots for contacts."""
         self.system = MaximalSystem(self.model, contact_slots=slots)
-        self._world = World(self.system, self._spheres())
+        self._world = World(self.system, self._geometry)
         chosen = INTEGRATORS[self.integrator]
         self._whole = np.array([*self._request.limits, chosen, slots], np.int64)
-
-    def _spheres(self) -> list[tuple]:
-        """Spheres that touch the ground."""
-        if not self._has_ground:
-            return []
-        found, frames = [], {f.name: f for f in self.model.frames}
-        for shape in self.model.shapes:
-            frame = frames[shape.frame]
-            if shape.role == "collision" and shape.kind == "sphere" and frame.body >= 0:
-                at = frame.placement.rotation @ shape.placement.translation
-                center = self.model.bodies[frame.body].inertia.center
-                at = at + frame.placement.translation - center
-                found.append((frame.body + 1, tuple(at), shape.size[0], *self._material))
-        return found
 
     def _per_dof(self, what: str, given: ArrayLike) -> np.ndarray:
         x = real_array(what, given)

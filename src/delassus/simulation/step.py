@@ -33,8 +33,9 @@ from ..maximal.rows.bodies import BODY, TWIST, place_bodies
 from ..maximal.rows.contacts import CONTACT
 from ..maximal.rows.limits import ACTIVE
 from ..spatial.vectors import cross, dot, get3, get6, put6, symmetric_times
-from .ground import collide
+from .collision.contacts import collide
 from .motion import move_poses
+from .narrow.records import COLLISION
 from .solution import DRAIN, SOLUTION, prepare_operator, put_cones, solve_step
 from .structure import WorldArrays, state_of, state_size
 
@@ -66,6 +67,7 @@ STEP = layout(
     rows=("n_rows", ROW),
     active=("n_limits", ACTIVE),
     contacts=("n_slots", CONTACT),
+    collision=COLLISION,
     ids="n_slots",
     inertia=lambda n: 36 * n["n_bodies"],
     momentum=("n_bodies", 6),
@@ -175,6 +177,7 @@ def step(model, whole, settings, options, control, gains, wrenches, state, metri
         work.contacts,
         work.ids,
         whole[WHOLE.contact_slots],
+        work.collision,
     )
     if count > whole[WHOLE.contact_slots]:
         move_poses(n, state.poses, state.twists, -half)

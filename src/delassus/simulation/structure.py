@@ -8,7 +8,6 @@ from.
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,19 +19,18 @@ from ..contact.operators.order import COLUMN, INDEX, PLACE, TARGET, find_order
 from ..contact.operators.structure import extents
 from ..maximal.structure.packed import SIDE, SystemArrays
 from ..maximal.system import MaximalSystem
+from .collision.geometry import GEOMETRY_FIELDS, Geometry, GeometryArrays
+from .collision.pairs import pair_type
+from .collision.shapes import shape_type
 
 OPERATOR_FIELDS = (
     *("places", "columns", "inner_rows", "updates", "order", "held", "springs", "pairs"),
 )
 
 
-def sphere_type(real: np.dtype) -> np.dtype:
-    """The record of a sphere that touches the ground: its body, its centre there, its radius."""
-    numbers = [("center", real, (3,)), ("radius", real), ("friction", real), ("restitution", real)]
-    return np.dtype([("body", INDEX), *numbers], align=True)
-
-
-class WorldArrays(namedtuple("WorldArrays", (*SystemArrays._fields, *OPERATOR_FIELDS, "spheres"))):
+class WorldArrays(
+    namedtuple("WorldArrays", (*SystemArrays._fields, *OPERATOR_FIELDS, *GEOMETRY_FIELDS))
+):
     """The arrays of a system, of the operator over its bodies, and of its shapes.
 
     `held` are the elements of joint rows, `springs` those of degrees of freedom: see
@@ -48,8 +46,9 @@ class WorldArrays(namedtuple("WorldArrays", (*SystemArrays._fields, *OPERATOR_FI
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        own = (PLACE, COLUMN, INDEX, TARGET, INDEX, JOINT, JOINT, PAIR, sphere_type(real))
-        return (*SystemArrays.array_types(real), *own)
+        own = (PLACE, COLUMN, INDEX, TARGET, INDEX, JOINT, JOINT, PAIR)
+        geometry = (shape_type(real), pair_type(real))
+        return (*SystemArrays.array_types(real), *own, *geometry)
 
     @classmethod
     def takes(cls, world) -> bool:
@@ -59,8 +58,15 @@ class WorldArrays(namedtuple("WorldArrays", (*SystemArrays._fields, *OPERATOR_FI
     @classmethod
     def pack(cls, world, real: np.dtype) -> WorldArrays:
         """The arrays of a world in one precision."""
-        spheres = np.array(world.spheres, sphere_type(real))
-        own = (*world.order, world.held, world.springs, world.pairs, spheres)
+        geometry = GeometryArrays.pack(world.geometry, real)
+        own = (
+            *world.order,
+            world.held,
+            world.springs,
+            world.pairs,
+            geometry.shapes,
+            geometry.candidates,
+        )
         return cls(*SystemArrays.pack(world.system, real), *own)
 
 
@@ -139,9 +145,9 @@ def state_of(model, numbers, n_held, n_slots):
 class World(Tabulated):
     """A system of bodies with what collides, ready to be simulated."""
 
-    def __init__(self, system: MaximalSystem, spheres: Iterable[tuple]):
+    def __init__(self, system: MaximalSystem, geometry: Geometry):
         super().__init__()
-        self.system, self.spheres = system, list(spheres)
+        self.system, self.geometry = system, geometry
         joints = [(j.rows, (j.base, j.follower)) for j in system.joints]
         joints += [(c.rows, tuple(c.bodies(system.joints))) for c in system.couplings]
         free = [(j.nv, (j.base, j.follower)) for j in system.joints]
@@ -157,13 +163,14 @@ class World(Tabulated):
         dimensions |= {"joint_rows": system.n_joint_rows, "cone_rows": max(cone_rows, 1)}
         dimensions |= {"cone_table": CONE.size * slots, "cone_blocks": BLOCK * slots}
         dimensions["n_state"] = sum(state_sizes(dimensions))
+        dimensions["n_shapes"] = len(self.geometry.shapes)
         dimensions["n_trace"] = system.nq + system.nv
         self.dimensions = dimensions
 
     def _front(self) -> set[int]:
         """Bodies that cone rows can touch."""
         system = self.system
-        found = {sphere[0] - 1 for sphere in self.spheres}
+        found = {body - 1 for body in self.geometry.bodies()}
         limited = {limit.joint for limit in system.limits}
         rubbing = [
             j for j in system.joints for k in range(j.v, j.v + j.nv) if k in set(system.bounded)
