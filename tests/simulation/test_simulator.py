@@ -93,7 +93,8 @@ def test_a_ball_that_slides_begins_to_roll():
     end = rec.v[-1]
     assert np.linalg.norm(end[:3]) == pytest.approx(5 / 7, abs=3e-3)
     omega = np.linalg.norm(end[3:])
-    assert omega * 0.1 == pytest.approx(np.linalg.norm(end[:3]), abs=1e-6)
+    # The ball rests a millionth of a metre deep, by the margin of contacts.
+    assert omega * 0.1 == pytest.approx(np.linalg.norm(end[:3]), abs=1e-5)
 
 
 def test_a_figure_with_loops_stands_on_its_feet():

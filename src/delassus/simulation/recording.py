@@ -12,6 +12,7 @@ import struct
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Recording:
         self._file: io.BufferedWriter | None = None
 
     @classmethod
-    def start(cls, sim, path: str | PathLike | None) -> Recording:
+    def start(cls, sim: Any, path: str | PathLike | None) -> Recording:
         """An empty recording of a simulator."""
         made = cls(sim.model.name, sim.model.nq, sim.model.nv, sim.worlds is not None)
         if path is not None:
@@ -61,7 +62,7 @@ class Recording:
                 self._file.close()
                 self._file = None
 
-    def add(self, sim, trace: np.ndarray, metrics: np.ndarray) -> None:
+    def add(self, sim: Any, trace: np.ndarray, metrics: np.ndarray) -> None:
         """Add steps of all worlds, the last of which was just done."""
         steps = trace.shape[1]
         time = sim.time - sim.dt * np.arange(steps - 1, -1, -1)
@@ -139,7 +140,7 @@ class Recording:
         made._parts = parts[1:]
         return made
 
-    def plot(self, *names: str):
+    def plot(self, *names: str) -> Any:
         """A figure of metrics over time: all, or those named."""
         import matplotlib.pyplot as plt
 
