@@ -47,7 +47,8 @@ def test_mixed_rows_are_solved_and_solvers_agree_on_velocities(seed):
     first = contact.solve(p, tolerance=1e-9)
     assert first.converged
     assert contact.residuals(p, first.reactions).natural_map <= 1e-9
-    assert np.allclose(first.velocity, p.velocity(first.reactions), atol=1e-12)
+    rounding = 1e-14 * (100.0 + np.abs(first.reactions).max())
+    assert np.allclose(first.velocity, p.velocity(first.reactions), atol=rounding)
     assert np.abs(first.velocity[: p.n_joint_rows]).max() < 1e-9
 
 

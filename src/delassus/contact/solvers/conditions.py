@@ -22,6 +22,7 @@ from ..laws.scaling import (
 )
 from .newton import put_row
 
+# x, y, z, their changes, right-hand sides, r, products of changes; W of a contact in its first rows.
 INTERIOR = layout(
     **dict.fromkeys(
         ("x", "y", "z", "dy", "dz", "cy", "cz", "missing", "second", "third", "q", "size"),
