@@ -20,13 +20,14 @@ ROOMS = {
     ("spatial",): [FILES],
     ("model",): ["parts", FILES, "formats"],
     ("model", "formats"): [FILES, "urdf", "sdf", "mjcf"],
-    ("dynamics",): ["steps", FILES, "derivatives"],
+    ("dynamics",): ["steps", FILES, "derivatives", "actuation"],
     ("embedding",): ["structure", "steps", "algorithms", FILES],
     ("contact",): ["laws", "operators", "solvers", FILES],
     ("maximal",): ["structure", "rows", FILES],
+    ("simulation",): ["narrow", "collision", FILES],
     ("benchmarks",): [
         *("peers", "measuring", "reporting", "comparing", FILES),
-        *("tree", "seed_000", "seed_002", "seed_003", "seed_004"),
+        *("tree", "seed_000", "seed_002", "seed_003", "seed_004", "contact"),
     ],
     ("constrained",): [
         "rows",

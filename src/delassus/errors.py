@@ -54,6 +54,10 @@ class ConvergenceError(DelassusError, RuntimeError):
         self.q, self.error = q, error
 
 
+class DivergenceError(DelassusError, RuntimeError):
+    """A simulated world left all bounds; the message says when."""
+
+
 class ImmutableError(DelassusError, AttributeError):
     """An attribute of something that does not change was to be changed."""
 

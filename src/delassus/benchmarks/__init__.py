@@ -6,11 +6,12 @@
 | `measuring/` | settings, random states, timers, jobs |
 | `reporting/` | tables, ratios, checks, conclusions, plots, files |
 | `comparing/` | algorithms, methods and problems that several benchmarks share |
-| `tree/`, `seed_000/`, `seed_002/` and so on | a benchmark each, declared for `runner.py` |
+| `tree/`, `contact/`, `seed_000/` and so on | a benchmark each, declared for `runner.py` |
 """
 
 from __future__ import annotations
 
+from .contact import CONTACT
 from .measuring.settings import Settings
 from .reporting.result import Result
 from .runner import Benchmark
@@ -23,5 +24,6 @@ from .tree import TREE
 __all__ = ["BENCHMARKS", "Benchmark", "Result", "Settings"]
 
 BENCHMARKS = {
-    benchmark.name: benchmark for benchmark in (TREE, SEED_000, SEED_002, SEED_003, SEED_004)
+    benchmark.name: benchmark
+    for benchmark in (TREE, SEED_000, SEED_002, SEED_003, SEED_004, CONTACT)
 }

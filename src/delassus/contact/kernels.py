@@ -118,7 +118,7 @@ def contact_admm(
     open_problem(model, limits, delassus, free_velocity, coefficients, warm_start, work)
     iterations = run_admm(
         model, counts_of(model), limits, limits[LIMIT.iterations], work.cones, options,
-        work.cones.reactions, history, work.dual, work.dense,
+        work.cones.reactions, 0, history, work.dual, work.dense,
     )  # fmt: skip
     close_problem(model, delassus, free_velocity, warm_start, options, reactions, velocity, work)
     tell(model, options, iterations, reactions, velocity, info, work)

@@ -79,7 +79,7 @@ _SOLVERS = {
         "ncp",
         {"adaptation": SPECTRAL},
         _NEWTON | {"first_share": 25, "interior": True},
-        5000,
+        7000,
     ),
     "newton": _Solver(contact_auto, "ncp", {"first_share": 0}, {"precondition": True}, 50),
     "pgs-ccp": _sweeps(splitting.CONE, "ccp", _SWEEPS | {"de_saxce": False}),
@@ -176,6 +176,11 @@ def _request(name, tolerance, max_iterations, joints, law, record, parameters) -
         return _requests[key]
     except TypeError:  # something that is not hashable
         return _new_request(name, tolerance, max_iterations, joints, law, record, parameters)
+
+
+def solver_request(name: str, tolerance: float, max_iterations: int) -> _Request:
+    """The numbers by which kernels of other layers ask a solver."""
+    return _request(name, tolerance, max_iterations, "eliminated", None, False, {})
 
 
 def _new_request(name, tolerance, max_iterations, joints, law, record, parameters) -> _Request:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import finite_vector, flag, instance, real_array, shown
+from ..checks import finite_number, finite_vector, flag, instance, real_array, shown
 from ..errors import ModelError, UnknownNameError
 from ..spatial.constant import unit_vector
 from ..spatial.inertia import Inertia
 from ..spatial.transform import PlacementLike, Transform
 from .integrity import check_name
 from .model import Model
+from .parts.actuators import Actuator
 from .parts.constraints import Constraint
+from .parts.contacts import ContactExclusion, ContactPair
 from .parts.elements import VELOCITY_DATA, WORLD, Body, Frame, Joint, JointData, Shape
 from .parts.joints import Fixed, JointType, Revolute
+from .parts.keyframes import Keyframe
 from .parts.names import closest
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
@@ -34,6 +37,16 @@ class _Draft:
     inertia: Inertia
     data: JointData
     independent: bool | None
+    # Masses that it is made of, and the part of the weight of each that is compensated.
+    compensated: list[tuple[float, float]] = field(default_factory=list)
+
+    def gravity_compensation(self) -> float:
+        """The compensated part of the whole weight."""
+        parts = {part for mass, part in self.compensated if mass > 0.0}
+        if len(parts) <= 1:
+            return parts.pop() if parts else 0.0
+        weights = np.array(self.compensated)
+        return float(weights.prod(axis=1).sum() / weights[:, 0].sum())
 
 
 class ModelBuilder:
@@ -57,6 +70,10 @@ class ModelBuilder:
         self._frames: dict[str, Frame] = {}
         self._constraints: list[Constraint] = []
         self._shapes: list[Shape] = []
+        self._actuators: list[Actuator] = []
+        self._exclusions: list[ContactExclusion] = []
+        self._pairs: list[ContactPair] = []
+        self._keyframes: list[Keyframe] = []
 
     def add_body(
         self,
@@ -81,6 +98,7 @@ class ModelBuilder:
         independent: bool | None = None,
         origin: PlacementLike = None,
         named_frame: bool = True,
+        gravity_compensation: float = 0.0,
     ) -> None:
         """Add a body that moves on `parent` by a joint (Revolute about z if none is given).
 
@@ -93,7 +111,8 @@ class ModelBuilder:
 
         A frame of the body's name is made with it, unless `named_frame` is False. `origin` places
         that frame, to which the mass data and the placements of children refer, in the joint's;
-        they are the same by default.
+        they are the same by default. `gravity_compensation` is the part of the body's weight that
+        is held up (see `Body`); bodies that become one have the mean of theirs, by mass.
         """
         joint = Revolute() if joint is None else joint
         if not isinstance(joint, JointType):
@@ -110,6 +129,7 @@ class ModelBuilder:
             where = at @ Transform.of(placement)
             own = inertia if isinstance(inertia, Inertia) else Inertia.of(mass, com, inertia)
             origin = Transform.of(origin)
+            held = finite_number("gravity_compensation", gravity_compensation, ModelError)
             data = _joint_data(joint, lower, upper, rest, {
                 "velocity_limit": velocity_limit, "effort_limit": effort_limit, "damping": damping,
                 "friction": friction, "armature": armature, "stiffness": stiffness,
@@ -119,14 +139,18 @@ class ModelBuilder:
         if isinstance(joint, Fixed):
             self._bodies[name] = (carrier, where @ origin)
             if named_frame:
-                self.add_frame(name, name, inertia=own)
+                self.add_frame(name, name, inertia=own, gravity_compensation=held)
             else:
-                self._give(own, carrier, where @ origin)
+                self._give(own, carrier, where @ origin, held)
             return
         own = own.moved(origin)
         self._joint_names.add(joint_name)
         self._bodies[name] = (len(self._drafts), origin)
-        self._drafts.append(_Draft(name, carrier, joint_name, joint, where, own, data, independent))
+        self._drafts.append(
+            _Draft(
+                name, carrier, joint_name, joint, where, own, data, independent, [(own.mass, held)]
+            )
+        )
         if named_frame:
             self.add_frame(name, name)
 
@@ -136,11 +160,13 @@ class ModelBuilder:
         body: str = WORLD,
         placement: PlacementLike = None,
         inertia: Inertia | None = None,
+        gravity_compensation: float = 0.0,
     ) -> None:
         """Add a frame that is fixed to a body, or to another frame, or to the world.
 
         An inertia given with it becomes part of the body; that of a frame in the world is kept with
-        the frame, for when the model is attached to another.
+        the frame, for when the model is attached to another. `gravity_compensation` is that of
+        the inertia, as in `add_body`; in the world it is not kept.
         """
         name = self._new_name(name, self._frames, "frame")
         if not self.has_body(body) and self.has_frame(body):
@@ -153,22 +179,24 @@ class ModelBuilder:
             instance("inertia", inertia, Inertia)
         self._frames[name] = Frame(name, carrier, where)
         if inertia is not None:
-            self.add_inertia(name, inertia)
+            self.add_inertia(name, inertia, gravity_compensation)
 
-    def add_inertia(self, frame: str, inertia: Inertia) -> None:
+    def add_inertia(self, frame: str, inertia: Inertia, gravity_compensation: float = 0.0) -> None:
         """Add mass that is fixed to a frame: the body that carries it gets it.
 
         That of a frame in the world is kept with the frame, as in `add_frame`.
         """
         known = self.frame(frame)
-        self._give(instance("inertia", inertia, Inertia), known.body, known.placement)
+        held = finite_number("gravity_compensation", gravity_compensation, ModelError)
+        self._give(instance("inertia", inertia, Inertia), known.body, known.placement, held)
         if known.body < 0 and frame != WORLD:
             self._frames[frame] = replace(known, inertia=known.inertia + inertia)
 
-    def _give(self, inertia: Inertia, carrier: int, where: Transform) -> None:
+    def _give(self, inertia: Inertia, carrier: int, where: Transform, held: float) -> None:
         """Add an inertia to that of the body that carries it; the world needs none."""
         if carrier >= 0:
             draft = self._drafts[carrier]
+            draft.compensated.append((inertia.mass, held))
             draft.inertia = draft.inertia + inertia.moved(where)
 
     def frame(self, name: str) -> Frame:
@@ -199,6 +227,30 @@ class ModelBuilder:
             raise UnknownNameError(f"shape {shape.name!r}: there is no frame {shape.frame!r}")
         self._shapes.append(shape)
 
+    def add_actuator(self, actuator: Actuator) -> None:
+        """Add a motor or servo; `build` looks up its joint, which may have several."""
+        if not isinstance(actuator, Actuator):
+            raise ModelError(f"expected an Actuator, got {shown(actuator)}")
+        self._actuators.append(actuator)
+
+    def add_contact_exclusion(self, exclusion: ContactExclusion) -> None:
+        """Declare that shapes of two frames never touch; `build` looks the frames up."""
+        if not isinstance(exclusion, ContactExclusion):
+            raise ModelError(f"expected a ContactExclusion, got {shown(exclusion)}")
+        self._exclusions.append(exclusion)
+
+    def add_contact_pair(self, pair: ContactPair) -> None:
+        """Declare that two shapes can touch; `build` looks them up."""
+        if not isinstance(pair, ContactPair):
+            raise ModelError(f"expected a ContactPair, got {shown(pair)}")
+        self._pairs.append(pair)
+
+    def add_keyframe(self, keyframe: Keyframe) -> None:
+        """Add a named state, in the order of coordinates and actuators that `build` gives."""
+        if not isinstance(keyframe, Keyframe):
+            raise ModelError(f"expected a Keyframe, got {shown(keyframe)}")
+        self._keyframes.append(keyframe)
+
     def build(self) -> Model:
         """Make the model: bodies depth first, children in the order they were added."""
         order = self._depth_first()
@@ -210,9 +262,20 @@ class ModelBuilder:
             own_q, own_v = slice(q, q + d.type.nq), slice(v, v + d.type.nv)
             joint = Joint(d.joint_name, d.type, index, own_q, own_v, d.data, d.independent)
             q, v = joint.q.stop, joint.v.stop
-            bodies.append(Body(d.name, position[d.parent], joint, d.placement, d.inertia))
-        frames = [replace(f, body=position[f.body]) for f in self._frames.values()]
-        return Model(self.name, bodies, frames, self._constraints, self._shapes, self.gravity)
+            held = d.gravity_compensation()
+            bodies.append(Body(d.name, position[d.parent], joint, d.placement, d.inertia, held))
+        return Model(
+            self.name,
+            bodies,
+            [replace(f, body=position[f.body]) for f in self._frames.values()],
+            self._constraints,
+            self._shapes,
+            self.gravity,
+            self._actuators,
+            self._exclusions,
+            self._pairs,
+            self._keyframes,
+        )
 
     def _depth_first(self) -> list[int]:
         children: dict[int, list[int]] = {}

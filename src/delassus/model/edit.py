@@ -16,8 +16,10 @@ from .builder import ModelBuilder
 from .model import Model
 from .parts.closure import closure_error
 from .parts.constraints import Constraint, Coupling, Gear, Implicit, WithLocked
+from .parts.contacts import ContactExclusion
 from .parts.elements import WORLD, Body, Joint
 from .parts.joints import Fixed
+from .parts.keyframes import Keyframe
 
 _SATISFIED = 1e-6  # the error up to which a constraint on locked joints alone holds
 
@@ -34,9 +36,10 @@ def attach(
     `placement` is that of the other model's world in the frame. `prefix` goes before all names of
     the other model. Bodies that were fixed to its world become part of the body that carries the
     frame, with their mass. If one of them has the frame's name and place, the two are one: a leg
-    whose file starts with the trunk is attached to that trunk. Constraints of both models stay.
-    Joints come depth first: those of the other model after what hangs on the same body already. The
-    first model's gravity holds.
+    whose file starts with the trunk is attached to that trunk. Constraints, actuators and contact
+    pairs of both models stay. Joints come depth first: those of the other model after what hangs on
+    the same body already. Keyframes of one name become one; a model that lacks it is at its neutral
+    configuration there. The first model's gravity holds.
     """
     instance("model", model, Model)
     instance("other", other, Model)
@@ -56,7 +59,8 @@ def attach(
         copy.world_frame = f"{prefix or other.name + '_'}{WORLD}"
         builder.add_frame(copy.world_frame, copy.world_body, copy.world_placement)
     copy.add_all()
-    return builder.build()
+    result = builder.build()
+    return result.replace(keyframes=_kept_keyframes(result, (model, ""), (other, prefix)))
 
 
 def reduce(model: Model, lock: Mapping[str, ArrayLike]) -> Model:
@@ -65,7 +69,7 @@ def reduce(model: Model, lock: Mapping[str, ArrayLike]) -> Model:
     A value is one number, or as many as the joint has coordinates. Bodies of locked joints become
     part of their parents; their frames stay. Constraints that name locked joints become relations
     of the remaining ones. Where nothing remains to move, a constraint must hold at the locked
-    values, to 1e-6, and is left out.
+    values, to 1e-6, and is left out. So are actuators of locked joints.
     """
     instance("model", model, Model)
     if not isinstance(lock, Mapping):
@@ -75,7 +79,27 @@ def reduce(model: Model, lock: Mapping[str, ArrayLike]) -> Model:
     copy = _Copy(builder, model)
     copy.locked = values
     copy.add_all()
-    return builder.build()
+    result = builder.build()
+    return result.replace(keyframes=_kept_keyframes(result, (model, "")))
+
+
+def _kept_keyframes(result: Model, *sources: tuple[Model, str]) -> list[Keyframe]:
+    """Keyframes of the models, each with its prefix, that a new one was made of."""
+    joints, controls = set(result.joint_names), result.actuator_names
+    keyframes = []
+    for name in dict.fromkeys(name for source, _ in sources for name in source.keyframes):
+        q, v, u = result.neutral(), np.zeros(result.nv), np.zeros(result.nu)
+        given = [(s, prefix, s.keyframes[name]) for s, prefix in sources if name in s.keyframes]
+        for source, prefix, keyframe in given:
+            for joint in source.joints:
+                if prefix + joint.name in joints:
+                    new = result.joint(prefix + joint.name)
+                    q[new.q], v[new.v] = keyframe.q[joint.q], keyframe.v[joint.v]
+            for k, actuator in enumerate(source.actuators):
+                if prefix + actuator.name in controls:
+                    u[controls.index(prefix + actuator.name)] = keyframe.u[k]
+        keyframes.append(Keyframe(name, q, v, u, given[0][2].time))
+    return keyframes
 
 
 def _value(joint: Joint, value: ArrayLike) -> np.ndarray:
@@ -102,22 +126,23 @@ class _Copy:
         self._named_frames = {frame.name: frame for frame in model.frames}
 
     def add_all(self) -> None:
-        """Add bodies, frames, constraints and shapes."""
+        """Add bodies, frames, constraints, shapes, actuators and contacts."""
         for body in self.model.bodies:
             self._add_body(body)
         for frame in self.model.frames:
             if frame.name == self.shared_frame:
                 self.builder.add_inertia(frame.name, frame.inertia)
                 continue
-            placement, inertia = frame.placement, frame.inertia
+            placement, inertia, held = frame.placement, frame.inertia, 0.0
             if frame.body < 0:
                 placement = self.world_placement @ placement
             else:
                 body = self.model.bodies[frame.body]
                 if body.name == frame.name and body.joint.name in self.locked:
                     inertia = body.inertia.moved(placement.inverse())
+                    held = body.gravity_compensation
             self.builder.add_frame(
-                self.prefix + frame.name, self._body_name(frame.body), placement, inertia
+                self.prefix + frame.name, self._body_name(frame.body), placement, inertia, held
             )
         for constraint in self.model.constraints:
             kept = self._constraint(constraint)
@@ -126,6 +151,21 @@ class _Copy:
         for shape in self.model.shapes:
             name, frame = self.prefix + shape.name, self._frame_name(shape.frame)
             self.builder.add_shape(replace(shape, name=name, frame=frame))
+        self._add_equipment()
+
+    def _add_equipment(self) -> None:
+        """Add actuators of joints that still move, and what is said of contacts."""
+        for actuator in self.model.actuators:
+            if actuator.joint not in self.locked:
+                names = {key: self.prefix + getattr(actuator, key) for key in ("name", "joint")}
+                self.builder.add_actuator(replace(actuator, **names))
+        for exclusion in self.model.contact_exclusions:
+            first, second = (self._frame_name(name) for name in exclusion.frames)
+            if first != second:  # the world of one model may be a link of the other
+                self.builder.add_contact_exclusion(ContactExclusion(first, second))
+        for pair in self.model.contact_pairs:
+            names = {key: self.prefix + getattr(pair, key) for key in ("shape", "other")}
+            self.builder.add_contact_pair(replace(pair, **names))
 
     def _add_body(self, body: Body) -> None:
         joint, name = body.joint, self.prefix + body.name
@@ -136,7 +176,13 @@ class _Copy:
             # The frame of the body's name, which most bodies have, brings the inertia with it.
             inertia = None if body.name in self._named_frames else body.inertia
             self.builder.add_body(
-                name, parent, Fixed(), placement, inertia=inertia, named_frame=False
+                name,
+                parent,
+                Fixed(),
+                placement,
+                inertia=inertia,
+                named_frame=False,
+                gravity_compensation=body.gravity_compensation,
             )
             return
         self.builder.add_body(
@@ -148,6 +194,7 @@ class _Copy:
             joint_name=self.prefix + joint.name,
             independent=joint.independent,
             named_frame=False,
+            gravity_compensation=body.gravity_compensation,
             **{field.name: getattr(joint.data, field.name) for field in fields(joint.data)},
         )
 
@@ -241,7 +288,8 @@ class _Copy:
 def _names_world(model: Model) -> bool:
     """Whether something refers to the world by name."""
     in_constraints = any(WORLD in constraint.frames for constraint in model.constraints)
-    return in_constraints or any(shape.frame == WORLD for shape in model.shapes)
+    in_contacts = any(WORLD in exclusion.frames for exclusion in model.contact_exclusions)
+    return in_constraints or in_contacts or any(shape.frame == WORLD for shape in model.shapes)
 
 
 def _shared_frame(other: Model, frame: str, at: Transform, prefix: str) -> str | None:
@@ -255,7 +303,7 @@ def _shared_frame(other: Model, frame: str, at: Transform, prefix: str) -> str |
 
 
 def _check_names(model: Model, other: Model, prefix: str, shared: str | None) -> None:
-    for kind in ("body", "joint", "frame"):
+    for kind in ("body", "joint", "frame", "actuator"):
         taken = set(getattr(model, f"{kind}_names"))
         if kind == "frame":
             taken.discard(shared)

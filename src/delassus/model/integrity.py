@@ -9,7 +9,9 @@ from ..checks import instance, shown
 from ..errors import ModelError, UnknownNameError
 from ..spatial.inertia import Inertia
 from ..spatial.transform import Transform
+from .parts.actuators import Actuator
 from .parts.constraints import Constraint, Coupling, Gear, Implicit
+from .parts.contacts import ContactExclusion, ContactPair
 from .parts.elements import VELOCITY_DATA, WORLD, Body, Frame, Joint, JointData, Shape
 from .parts.joints import JointType, moves_by_velocities
 from .parts.names import closest
@@ -24,10 +26,13 @@ def check_name(name: object, what: str) -> None:
 
 
 _PARTS = {
-    Body: {"name": str, "parent": int, "joint": Joint, "placement": Transform, "inertia": Inertia},
+    Body: {
+        "name": str, "parent": int, "joint": Joint, "placement": Transform, "inertia": Inertia,
+        "gravity_compensation": float,
+    },
     Frame: {"name": str, "body": int, "placement": Transform, "inertia": Inertia},
     Joint: {"name": str, "type": JointType, "index": int, "data": JointData},
-}
+}  # fmt: skip
 
 
 def _check_types(kind: type, part: Body | Frame | Joint) -> None:
@@ -61,6 +66,53 @@ def check_parts(
     for shape in shapes:
         if shape.frame not in names:
             raise UnknownNameError(f"shape {shape.name!r}: there is no frame {shape.frame!r}")
+
+
+def check_actuators(actuators: Sequence[Actuator], joints: Sequence[Joint]) -> None:
+    """Raise an error unless actuators have names of their own, and joints that fit them."""
+    types = {joint.name: joint.type for joint in joints}
+    names = set()
+    for actuator in actuators:
+        if actuator.name in names:
+            raise ModelError(f"there are two of the actuator name {actuator.name!r}")
+        names.add(actuator.name)
+        if actuator.joint not in types:
+            raise UnknownNameError(
+                f"actuator {actuator.name!r} names the joint {actuator.joint!r}, which the model "
+                f"does not have{closest(actuator.joint, types)}"
+            )
+        actuator.check_joint(types[actuator.joint])
+
+
+def check_contacts(
+    exclusions: Iterable[ContactExclusion],
+    pairs: Iterable[ContactPair],
+    frames: Iterable[Frame],
+    shapes: Sequence[Shape],
+) -> None:
+    """Raise an error unless frames of exclusions exist, and shapes of pairs, one of each name."""
+    frame_names = [WORLD, *(frame.name for frame in frames)]
+    for exclusion in exclusions:
+        for name in exclusion.frames:
+            if name not in frame_names:
+                raise UnknownNameError(
+                    f"a contact exclusion names the frame {name!r}, which the model does not "
+                    f"have{closest(name, frame_names)}"
+                )
+    shape_names = [shape.name for shape in shapes if shape.role == "collision"]
+    for pair in pairs:
+        for name in pair.shapes:
+            count = shape_names.count(name)
+            if count == 0:
+                raise UnknownNameError(
+                    f"a contact pair names the collision shape {name!r}, which the model does not "
+                    f"have{closest(name, shape_names)}"
+                )
+            if count > 1:
+                raise ModelError(
+                    f"a contact pair names the collision shape {name!r}, of which the model has "
+                    f"{count}"
+                )
 
 
 def _check_unique(what: str, names: list[str]) -> None:

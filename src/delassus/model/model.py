@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,20 @@ from ..spatial.transform import Transform
 from . import configuration, configuration_derivatives, packed, saving, show
 from .configuration import RandomLike
 from .configuration_derivatives import DifferenceDerivatives, IntegrateDerivatives
-from .integrity import check_parts
+from .integrity import check_actuators, check_contacts, check_parts
 from .mechanism import Mechanism
+from .parts.actuators import Actuator
 from .parts.constraints import Constraint
+from .parts.contacts import ContactExclusion, ContactPair
 from .parts.elements import WORLD, Body, Frame, Joint, Shape
+from .parts.keyframes import Keyframe
 from .parts.names import closest
+
+# What a model is made of, by the names of its attributes.
+_PARTS = (
+    "name", "bodies", "frames", "constraints", "shapes", "gravity", "actuators",
+    "contact_exclusions", "contact_pairs", "keyframes",
+)  # fmt: skip
 
 
 class Model(Immutable, Mechanism):
@@ -37,6 +47,10 @@ class Model(Immutable, Mechanism):
         constraints: Iterable[Constraint],
         shapes: Iterable[Shape],
         gravity: ArrayLike,
+        actuators: Iterable[Actuator] = (),
+        contact_exclusions: Iterable[ContactExclusion] = (),
+        contact_pairs: Iterable[ContactPair] = (),
+        keyframes: Iterable[Keyframe] | Mapping[str, Keyframe] = (),
     ):
         super().__init__()
         self.name: str = instance("the name of a model", name, str)
@@ -49,6 +63,7 @@ class Model(Immutable, Mechanism):
         self.joints = tuple(b.joint for b in self.bodies)
         self.nq = sum(j.nq for j in self.joints)
         self.nv = sum(j.nv for j in self.joints)
+        self._add_equipment(actuators, contact_exclusions, contact_pairs, keyframes)
         self._joint = {j.name: j for j in self.joints}
         self._body = {b.name: i for i, b in enumerate(self.bodies)}
         self._frame = {f.name: i for i, f in enumerate(self.frames)}
@@ -62,19 +77,49 @@ class Model(Immutable, Mechanism):
         super().__setstate__(with_constant_arrays(state))
 
     def replace(self, **changes: Any) -> Model:
-        """A copy with another `name`, `gravity`, `frames`, `constraints` or `shapes`.
+        """A copy with another `name`, `gravity`, `frames`, `constraints`, `shapes`, `actuators`,
+        `contact_exclusions`, `contact_pairs` or `keyframes`.
 
-        For other bodies and joints see `ModelBuilder`, `attach` and `reduce`.
+        For other bodies and joints see `ModelBuilder`, `attach` and `reduce`. Where actuators
+        change, the controls of keyframes follow by name, and those of new actuators are zero.
         """
-        parts = ("name", "bodies", "frames", "constraints", "shapes", "gravity")
-        known = [name for name in parts if name != "bodies"]
+        known = [name for name in _PARTS if name != "bodies"]
         for name in changes:
             if name not in known:
                 raise UnknownNameError(
                     f"replace changes {', '.join(map(repr, known))}, not {name!r}"
                     + closest(name, known)
                 )
-        return Model(**{name: changes.get(name, getattr(self, name)) for name in parts})
+        if "actuators" in changes and "keyframes" not in changes:
+            actuators = items("actuators", changes["actuators"], Actuator)
+            names = [actuator.name for actuator in actuators]
+            moved = [x.with_controls(self.actuator_names, names) for x in self._keyframes.values()]
+            changes |= {"actuators": actuators, "keyframes": moved}
+        return Model(**{name: changes.get(name, getattr(self, name)) for name in _PARTS})
+
+    def _add_equipment(
+        self,
+        actuators: Iterable[Actuator],
+        exclusions: Iterable[ContactExclusion],
+        pairs: Iterable[ContactPair],
+        keyframes: Iterable[Keyframe] | Mapping[str, Keyframe],
+    ) -> None:
+        """Take what simulators need beyond bodies, joints and constraints."""
+        self.actuators: tuple[Actuator, ...] = items("actuators", actuators, Actuator)
+        check_actuators(self.actuators, self.joints)
+        self.contact_exclusions: tuple[ContactExclusion, ...] = items(
+            "contact_exclusions", exclusions, ContactExclusion
+        )
+        self.contact_pairs: tuple[ContactPair, ...] = items("contact_pairs", pairs, ContactPair)
+        check_contacts(self.contact_exclusions, self.contact_pairs, self.frames, self.shapes)
+        given = keyframes.values() if isinstance(keyframes, Mapping) else keyframes
+        fitted = [
+            keyframe.fitted(self.nq, self.nv, len(self.actuators))
+            for keyframe in items("keyframes", given, Keyframe)
+        ]
+        self._keyframes = {keyframe.name: keyframe for keyframe in fitted}
+        if len(self._keyframes) < len(fitted):
+            raise ModelError("two keyframes have one name")
 
     # --- names ------------------------------------------------------------------------------------
 
@@ -132,6 +177,21 @@ class Model(Immutable, Mechanism):
         raise UnknownNameError(
             f"model {self.name!r} has no frame {shown(name)}{closest(name, self._frame)}"
         )
+
+    @property
+    def nu(self) -> int:
+        """Number of actuators, and so of controls."""
+        return len(self.actuators)
+
+    @property
+    def actuator_names(self) -> list[str]:
+        """Names of the actuators, in the order of their controls."""
+        return [a.name for a in self.actuators]
+
+    @property
+    def keyframes(self) -> Mapping[str, Keyframe]:
+        """Named states, such as `model.keyframes["home"].q`."""
+        return MappingProxyType(self._keyframes)
 
     @cached_property
     def mass(self) -> float:

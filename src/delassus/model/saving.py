@@ -20,12 +20,20 @@ from ..compile.recorded.formulas import Formula, formula_of
 from ..errors import DelassusError, FileAccessError, MissingFileError, ModelError
 from ..spatial.inertia import Inertia
 from ..spatial.transform import Transform
+from .parts.actuators import Actuator
 from .parts.constraints import Constraint, Coupling, Implicit
+from .parts.contacts import ContactExclusion, ContactPair
 from .parts.elements import WORLD, Body, Frame, JointData, Shape
 from .parts.joints import JointType
+from .parts.keyframes import Keyframe
 
 FORMAT = "delassus model"
 VERSION = 1
+# Entries that stand in a file only where they differ from the defaults of the class.
+SHAPE_CONTACT = (
+    "contype", "conaffinity", "friction", "restitution", "softness", "margin", "priority",
+)  # fmt: skip
+EQUIPMENT = ("actuators", "contact_exclusions", "contact_pairs", "keyframes")
 JOINT_DATA = tuple(field.name for field in fields(JointData))
 
 
@@ -73,7 +81,7 @@ def _layout(record: dict) -> str:
 
 def _model_record(model) -> dict:
     names = [*(body.name for body in model.bodies), WORLD]  # the world is body -1
-    return {
+    record = {
         "format": FORMAT,
         "version": VERSION,
         "name": model.name,
@@ -83,11 +91,33 @@ def _model_record(model) -> dict:
         "constraints": [_constraint_record(model, constraint) for constraint in model.constraints],
         "shapes": [_shape_record(shape) for shape in model.shapes],
     }
+    for name in EQUIPMENT:
+        parts = getattr(model, name)
+        found = list(parts.values()) if name == "keyframes" else parts
+        if found:  # a model without them is written as before they were known
+            record[name] = [_plain_record(part) for part in found]
+    return record
+
+
+def _plain_record(part: Actuator | ContactExclusion | ContactPair | Keyframe) -> dict:
+    """All fields of a part that are not None: texts, flags, numbers and lists of them."""
+    record = {}
+    for field in fields(part):
+        value = getattr(part, field.name)
+        if value is not None:
+            record[field.name] = _plain(value)
+    return record
+
+
+def _plain(value):
+    if isinstance(value, (str, bool, int)):
+        return value
+    return _list(value) if isinstance(value, (tuple, np.ndarray)) else number(value)
 
 
 def _body_record(body: Body, names: list[str]) -> dict:
     joint = body.joint
-    return {
+    record = {
         "name": body.name,
         "parent": names[body.parent],
         "joint": {
@@ -99,6 +129,9 @@ def _body_record(body: Body, names: list[str]) -> dict:
         "placement": _placement_record(body.placement),
         "inertia": _inertia_record(body.inertia),
     }
+    if body.gravity_compensation:
+        record["gravity_compensation"] = number(body.gravity_compensation)
+    return record
 
 
 def _inertia_record(inertia: Inertia) -> dict:
@@ -160,6 +193,8 @@ def _formula(model, constraint: Implicit) -> Formula:
 
 
 def _shape_record(shape: Shape) -> dict:
+    defaults = {field.name: field.default for field in fields(shape)}
+    given = {name: getattr(shape, name) for name in SHAPE_CONTACT}
     return {
         "name": shape.name,
         "frame": shape.frame,
@@ -169,6 +204,7 @@ def _shape_record(shape: Shape) -> dict:
         "size": _list(shape.size),
         "mesh": shape.mesh,
         "color": None if shape.color is None else _list(shape.color),
+        **{name: _plain(x) for name, x in given.items() if x != defaults[name]},
     }
 
 

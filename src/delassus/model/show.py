@@ -11,6 +11,7 @@ def tree(model) -> str:
         f"{model.name}: {_bodies(model.n_bodies)}, nq {model.nq}, nv {model.nv}, "
         f"mass {model.mass:.6g} kg, {_count(len(model.frames), 'frame')}, "
         f"{_count(len(model.constraints), 'constraint')}"
+        + (f", {_count(model.nu, 'actuator')}" if model.actuators else "")
     ]
     children: dict[int, list[int]] = {}
     for i, b in enumerate(model.bodies):

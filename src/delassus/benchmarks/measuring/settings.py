@@ -17,6 +17,7 @@ class Settings:
     chain_lengths: tuple[int, ...] = (10, 30, 100, 300, 1000)
     difference_states: int = 256  # in a batch of finite differences
     memory_states: int = 1_000_000
+    contact_problems: int = 8  # of each kind; eight times as many beside Pinocchio
     seed: int = 0
     count_operations: bool = False  # of all methods for constraints: takes some minutes
 
@@ -32,4 +33,5 @@ class Settings:
             chain_lengths=(100, 1000),
             difference_states=64,
             memory_states=100_000,
+            contact_problems=2,
         )

@@ -28,13 +28,15 @@ _COARSE, _FINE = (1, 2, 5), (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
 _GROUP = 0.85  # width of a group of bars; the distance of neighbouring groups is 1
 
 
-def figure(columns: int, width: float, height: float, title: str) -> tuple[Figure, list[Axes]]:
-    """A figure with plots side by side, of a width and height in inches."""
+def figure(
+    columns: int, width: float, height: float, title: str, rows: int = 1
+) -> tuple[Figure, list[Axes]]:
+    """A figure with plots side by side and in rows, of a width and height in inches."""
     # Without pyplot: no window system, no state that is shared with the user's own plots.
     module = package("matplotlib.figure", "plots need Matplotlib")
     made = module.Figure(figsize=(width, height), layout="constrained")
     made.suptitle(title, fontsize=13)
-    axes = made.subplots(1, columns, squeeze=False)[0]
+    axes = made.subplots(rows, columns, squeeze=False).ravel()
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(axis="y", color="#dddddd", linewidth=0.8)

@@ -43,10 +43,11 @@ def admm(op: Operator):
     factor_matrix, solve_matrix, multiply = op.factor, op.solve, op.multiply
 
     @function
-    def run(model, counts, limits, most, cones, options, reactions, history, dual, memory):
+    def run(model, counts, limits, most, cones, options, reactions, first, history, dual, memory):
         """At most `most` iterations from `reactions`, which get the best y. Returns their number.
 
-        `cones` has the coefficients, the scale and the free velocity of cone rows.
+        `cones` has the coefficients, the scale and the free velocity of cone rows. `first` is the
+        place in `history` of the first iteration.
         """
         n = row_count(counts)
         tolerance = options[OPTION.tolerance]
@@ -77,7 +78,7 @@ def admm(op: Operator):
                     dual.best[i] = select(is_better, dual.y[i], dual.best[i])
                 is_active = select(best > tolerance, select(is_active, never, none), none) > 0.0
                 if limits[LIMIT.record] > 0:
-                    history[step - 1] = found
+                    history[first + step - 1] = found
             if limits[LIMIT.accelerate] > 0:
                 theta, before = look_ahead(n, rho, theta, before, options, dual)
             else:

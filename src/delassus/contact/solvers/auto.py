@@ -34,25 +34,30 @@ def newton_or_admm(op: Operator, run_admm):
         """Returns the number of iterations of all methods."""
         budget, tolerance = limits[LIMIT.iterations], options[OPTION.tolerance]
         n, kept, turn, share = row_count(counts), work.kept, 0, limits[LIMIT.first_share]
-        least, total = 1e300, 0.0
+        is_kept, least, total = limits[LIMIT.record] > 0, 1e300, 0
         # Each method is called in one place, as each place is compiled anew.
         while turn == 0 or (least > tolerance and total < budget and share > 0):
-            number = (turn - FIRST_ATTEMPT) // 2
+            number, before = (turn - FIRST_ATTEMPT) // 2, total
             is_attempt = (turn - FIRST_ATTEMPT) % 2 == 0 and 0 <= number < ATTEMPTS
             is_attempt = is_attempt and limits[LIMIT.interior] > 0
             if is_attempt:
-                total = total + run_interior(model, counts, number, cones, options, reactions, work)
+                spent = run_interior(model, counts, number, cones, options, reactions, work)
+                total = min(total + int(spent), budget)
+                if is_kept:  # its steps are not looked at one by one
+                    for t in range(before, total):
+                        history[t] = least
             elif turn > 0:
-                most = share if total + share <= budget else int(budget - total)
-                total = total + run_admm(
-                    model, counts, limits, most, cones, options, reactions, history, work.dual,
-                    work.dense,
+                spent = run_admm(
+                    model, counts, limits, min(share, budget - total), cones, options, reactions,
+                    total, history, work.dual, work.dense,
                 )  # fmt: skip
-                share = 2 * share
+                total, share = total + int(spent), 2 * share
             found, steps = run_newton(
-                model, counts, limits[LIMIT.newton_steps], cones, options, reactions, work.newton,
-                work.dense,
+                model, counts, min(limits[LIMIT.newton_steps], budget - total), is_kept, cones,
+                options, reactions, total, history, work.newton, work.dense,
             )  # fmt: skip
+            if is_kept and is_attempt and steps == 0 and total > before:
+                history[total - 1] = found
             total, turn = total + steps, turn + 1
             if turn == 1 or found < least:
                 least = found
@@ -60,6 +65,6 @@ def newton_or_admm(op: Operator, run_admm):
             elif is_attempt:  # ADMM goes on from what is best
                 copy(n, kept, reactions)
         copy(n, kept, reactions)
-        return total
+        return 1.0 * total
 
     return run

@@ -167,11 +167,16 @@ def newton_method(op: Operator):
         return after
 
     @function
-    def run(model, counts, most, cones, options, reactions, newton, memory):
-        """Improve reactions by at most `most` steps. Returns the natural map, and the steps."""
+    def run(
+        model, counts, most, is_kept, cones, options, reactions, first, history, newton, memory
+    ):
+        """Improve reactions by at most `most` steps. Returns the natural map, and the steps.
+
+        `is_kept` tells whether to write the natural map after each step to `history`, from `first`.
+        """
         n = row_count(counts)
         found, merit = evaluate(model, counts, cones, options, reactions, newton, memory)
-        if found > options[OPTION.tolerance]:
+        if found > options[OPTION.tolerance] and most > 0:
             found, merit = rescale(
                 model, counts, (found, merit), cones, options, reactions, newton, memory
             )
@@ -197,6 +202,8 @@ def newton_method(op: Operator):
                 found = new
                 for i in range(n):
                     reactions[i] = newton.tried[i]
+            if is_kept:
+                history[first + steps - 1] = found
         return found, steps
 
     return run

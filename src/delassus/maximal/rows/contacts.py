@@ -37,6 +37,7 @@ CONTACT = slots(
 CONTACT_BLOCKS = 6 * SIDE  # numbers of the blocks of a contact: three rows of two bodies
 
 OPEN, STICK, SLIP = 0, 1, 2
+_TURN = -0.73  # height of a normal below which tangents are taken from below
 
 
 @function
@@ -58,8 +59,9 @@ def put_contact(system, contacts, c, bodies, blocks, at, rows, row):
 @function
 def contact_frame(n):
     """(34): the rotation whose third column is the unit normal n, by rows."""
-    # The tangent plane's base without a singular direction (Duff et al. 2017).
-    sign = select(n[2] < 0.0, -1.0, 1.0)
+    # The tangent plane's base without a singular direction (Duff et al. 2017). They change the sign
+    # at n_z = 0; here normals of walls stay away from it, as rounding would turn tangents around.
+    sign = select(n[2] < _TURN, -1.0, 1.0)
     a = -1.0 / (sign + n[2])
     b = n[0] * n[1] * a
     return (

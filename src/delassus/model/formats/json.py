@@ -116,6 +116,13 @@ class Item:
             raise self._expected("a count of at least 0")
         return self.value
 
+    def integer(self) -> int:
+        """An integer of 32 bits, with a sign or without."""
+        is_integer = isinstance(self.value, int) and not isinstance(self.value, bool)
+        if not is_integer or not -_MANY <= self.value < 2 * _MANY:
+            raise self._expected("an integer of 32 bits")
+        return self.value
+
     def numbers(self, count: int | None = None, infinite: bool = False) -> list[float]:
         """A list of numbers."""
         items = self.items()

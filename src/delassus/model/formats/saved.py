@@ -25,10 +25,11 @@ from ..parts.constraints import (
 )
 from ..parts.elements import WORLD, Shape
 from ..parts.joints import JOINT_TYPES, Free, JointType
-from ..saving import FORMAT, JOINT_DATA, VERSION
+from ..saving import EQUIPMENT, FORMAT, JOINT_DATA, SHAPE_CONTACT, VERSION
 from .json import Item, parse
 from .options import Options
 from .report import Report
+from .saved_equipment import contact_values, read_equipment
 
 _FRAME_CONSTRAINTS = {"Connect": Connect, "Weld": Weld}
 
@@ -42,7 +43,8 @@ def read_saved(content: bytes, options: Options, report: Report) -> Model:
     if version != VERSION:
         raise root.error(f"of version {version!r}; this library reads version {VERSION}")
     root.object(
-        ("format", "version", "name", "gravity", "bodies", "frames", "constraints", "shapes")
+        ("format", "version", "name", "gravity", "bodies", "frames", "constraints", "shapes"),
+        EQUIPMENT,
     )
     with root.blamed():
         builder = ModelBuilder(root["name"].text(), root["gravity"].numbers(3))
@@ -55,6 +57,7 @@ def read_saved(content: bytes, options: Options, report: Report) -> Model:
                 builder.add_constraint(_read_constraint(item))
         for item in root["shapes"].items():
             _read_shape(builder, item)
+        read_equipment(builder, root)
         model = builder.build()
     for item, constraint in zip(root["constraints"].items(), model.constraints, strict=True):
         with item.blamed():
@@ -67,10 +70,11 @@ def read_saved(content: bytes, options: Options, report: Report) -> Model:
 
 
 def _read_body(builder: ModelBuilder, item: Item) -> None:
-    item.object(("name", "parent", "joint", "placement", "inertia"))
+    item.object(("name", "parent", "joint", "placement", "inertia"), ("gravity_compensation",))
     joint = item["joint"].object(("name", "type", "independent", *JOINT_DATA))
     data = {key: joint[key].numbers(infinite=True) for key in JOINT_DATA}
     independent = joint["independent"].flag() if joint.has("independent") else None
+    held = item["gravity_compensation"].number() if item.has("gravity_compensation") else 0.0
     with item.blamed():
         builder.add_body(
             item["name"].text(),
@@ -81,6 +85,7 @@ def _read_body(builder: ModelBuilder, item: Item) -> None:
             joint_name=joint["name"].text(),
             independent=independent,
             named_frame=False,
+            gravity_compensation=held,
             **data,
         )
 
@@ -182,13 +187,15 @@ def _read_step(item: Item) -> tuple:
 
 
 def _read_shape(builder: ModelBuilder, item: Item) -> None:
-    item.object(("name", "frame", "role", "kind", "placement", "size", "mesh", "color"))
+    known = ("name", "frame", "role", "kind", "placement", "size", "mesh", "color")
+    item.object(known, SHAPE_CONTACT)
     texts = [item[key].text() for key in ("name", "frame", "role", "kind")]
     mesh = item["mesh"].text() if item.has("mesh") else None
     color = tuple(item["color"].numbers(4)) if item.has("color") else None
     with item.blamed():
         placement = _read_placement(item["placement"])
-        builder.add_shape(Shape(*texts, placement, tuple(item["size"].numbers()), mesh, color))
+        size = tuple(item["size"].numbers())
+        builder.add_shape(Shape(*texts, placement, size, mesh, color, **contact_values(item)))
 
 
 def _read_placement(item: Item) -> Transform:

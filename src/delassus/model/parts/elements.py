@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import finite_vector, shown
+from ...checks import finite_number, finite_vector, shown
 from ...errors import ModelError
 from ...spatial.constant import ConstantArrays, constant
 from ...spatial.inertia import Inertia
 from ...spatial.transform import PlacementLike, Transform
+from .contacts import Softness, contact_numbers
 from .joints import JointType
 from .names import known_name
 
@@ -86,6 +87,9 @@ class Body:
     joint: Joint
     placement: Transform  # of the joint in the parent body's frame
     inertia: Inertia
+    # The part of its weight that is held up: a force of this many times -mass gravity acts at its
+    # centre of mass. No function of dynamics adds it; 1 makes the body float.
+    gravity_compensation: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +108,13 @@ class Shape:
 
     `kind` is "box" (size: 3 edges), "sphere" (radius), "cylinder" or "capsule" (radius, length
     along z), "ellipsoid" (3 radii), "plane" (no size) or "mesh" (size: 3 scales, `mesh`: the path).
+
+    Contacts. Two collision shapes a and b can touch if (a.contype & b.conaffinity) or (b.contype &
+    a.conaffinity) is not zero; both are sets of bits, and 1 by default. `friction` is the
+    coefficient of sliding friction, `restitution` that of bouncing (0 to 1). `softness` is solref
+    and solimp of MuJoCo, seven numbers. None stands for what the simulator takes by default. A
+    contact counts from the distance `margin` on. Where two shapes differ, that of the higher
+    `priority` decides; if they are equal, a simulator combines them by a rule of its own.
     """
 
     name: str
@@ -114,6 +125,13 @@ class Shape:
     size: tuple[float, ...] = ()
     mesh: str | None = None
     color: tuple[float, float, float, float] | None = None
+    contype: int = 1
+    conaffinity: int = 1
+    friction: float | None = None
+    restitution: float | None = None
+    softness: Softness | None = None
+    margin: float = 0.0
+    priority: int = 0
 
     if TYPE_CHECKING:  # any numbers and placements are taken
 
@@ -127,6 +145,13 @@ class Shape:
             size: ArrayLike = (),
             mesh: str | None = None,
             color: ArrayLike | None = None,
+            contype: int = 1,
+            conaffinity: int = 1,
+            friction: float | None = None,
+            restitution: float | None = None,
+            softness: ArrayLike | None = None,
+            margin: float = 0.0,
+            priority: int = 0,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -142,5 +167,25 @@ class Shape:
         if self.color is not None:
             color = finite_vector("the color of a shape", self.color, 4, ModelError)
             values["color"] = tuple(map(float, color))
+        values |= self._contact_values()
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+    def _contact_values(self) -> dict:
+        """What is said of contacts, as plain numbers."""
+        try:
+            values = contact_numbers(self)
+            values["margin"] = finite_number("margin", self.margin, ModelError)
+            for name in ("contype", "conaffinity", "priority"):
+                values[name] = _integer(name, getattr(self, name))
+        except ModelError as error:
+            raise ModelError(f"shape {self.name!r}: {error}") from None
+        return values
+
+
+def _integer(name: str, given: object) -> int:
+    """An integer that 32 bits hold."""
+    is_integer = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+    if not is_integer or not -(2**31) <= given < 2**32:
+        raise ModelError(f"{name} must be an integer of 32 bits, got {shown(given)}")
+    return int(given)

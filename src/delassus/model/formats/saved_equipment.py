@@ -1,0 +1,68 @@
+"""Reading actuators, contacts and keyframes of a file that `Model.save` wrote."""
+
+from __future__ import annotations
+
+from ..builder import ModelBuilder
+from ..parts.actuators import Actuator
+from ..parts.contacts import SOFTNESS_SIZE, ContactExclusion, ContactPair
+from ..parts.keyframes import Keyframe
+from ..saving import SHAPE_CONTACT
+from .json import Item
+
+# How the entries of a part are read.
+_TEXTS = ("name", "joint", "kind", "frame", "other", "shape")
+_RANGES = ("control_range", "force_range")
+_LISTS = ("gear", "q", "v", "u")
+_INTEGERS = ("contype", "conaffinity", "priority")
+_PARTS = {
+    "actuators": (
+        Actuator,
+        ("name", "joint", "kind", "gear"),
+        ("stiffness", "damping", "scale", "offset", "in_parent", *_RANGES),
+    ),
+    "contact_exclusions": (ContactExclusion, ("frame", "other"), ()),
+    "contact_pairs": (
+        ContactPair,
+        ("shape", "other"),
+        ("friction", "restitution", "softness", "margin"),
+    ),
+    "keyframes": (Keyframe, ("name", "q", "v", "u"), ("time",)),
+}
+
+
+def read_equipment(builder: ModelBuilder, root: Item) -> None:
+    """Add the actuators, contacts and keyframes of a model; files of before have none."""
+    adders = {
+        "actuators": builder.add_actuator,
+        "contact_exclusions": builder.add_contact_exclusion,
+        "contact_pairs": builder.add_contact_pair,
+        "keyframes": builder.add_keyframe,
+    }
+    for key, add in adders.items():
+        kind, required, optional = _PARTS[key]
+        for item in root[key].items() if root.has(key) else ():
+            item.object(required, optional)
+            given = {name: _value(item[name]) for name in item.names() if item.has(name)}
+            with item.blamed():
+                add(kind(**given))
+
+
+def contact_values(item: Item) -> dict:
+    """What a shape says of its contacts."""
+    return {name: _value(item[name]) for name in SHAPE_CONTACT if item.has(name)}
+
+
+def _value(item: Item):
+    """An entry, read as its name asks for."""
+    name = item.where.rpartition(".")[2]
+    if name in _TEXTS:
+        return item.text()
+    if name in _RANGES:
+        return tuple(item.numbers(2, infinite=True))
+    if name in _LISTS:
+        return item.numbers()
+    if name == "softness":
+        return tuple(item.numbers(SOFTNESS_SIZE))
+    if name == "in_parent":
+        return item.flag()
+    return item.integer() if name in _INTEGERS else item.number()

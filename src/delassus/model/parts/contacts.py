@@ -1,0 +1,102 @@
+"""What a file says of contacts between certain shapes: those that never touch, those that do.
+
+They live on `model.contact_exclusions` and `model.contact_pairs`. Which shapes can touch, as in
+MuJoCo: those of a pair in any case. Of the others, two collision shapes a and b whose frames are
+not excluded, if (a.contype & b.conaffinity) or (b.contype & a.conaffinity) is not zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from ...checks import finite_number, finite_vector, not_negative, shown
+from ...errors import ModelError, SettingError
+
+# Numbers of a contact's softness: solref (2) and solimp (5) of MuJoCo.
+SOFTNESS_SIZE = 7
+Softness = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ContactExclusion:
+    """Shapes of `frame` never touch shapes of `other`: frames as the shapes name them."""
+
+    frame: str
+    other: str
+
+    def __post_init__(self) -> None:
+        _check_names("a contact exclusion", "frame", self.frame, self.other)
+
+    @property
+    def frames(self) -> tuple[str, str]:
+        """The two frames."""
+        return self.frame, self.other
+
+
+@dataclass(frozen=True)
+class ContactPair:
+    """Two shapes, by their names, that can touch, and their contact in place of the shapes' own.
+
+    What is None follows from the two shapes. See `Shape` for what the numbers mean.
+    """
+
+    shape: str
+    other: str
+    friction: float | None = None
+    restitution: float | None = None
+    softness: Softness | None = None
+    margin: float | None = None
+
+    if TYPE_CHECKING:  # any numbers are taken for the softness
+
+        def __init__(
+            self,
+            shape: str,
+            other: str,
+            friction: float | None = None,
+            restitution: float | None = None,
+            softness: ArrayLike | None = None,
+            margin: float | None = None,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        _check_names("a contact pair", "shape", self.shape, self.other)
+        values = contact_numbers(self)
+        if self.margin is not None:
+            values["margin"] = finite_number("margin", self.margin, ModelError)
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def shapes(self) -> tuple[str, str]:
+        """The names of the two shapes."""
+        return self.shape, self.other
+
+
+def contact_numbers(owner) -> dict:
+    """Friction, restitution and softness of a shape or pair as plain numbers, where given."""
+    values: dict = {}
+    for name in ("friction", "restitution"):
+        given = getattr(owner, name)
+        if given is not None:
+            try:
+                values[name] = not_negative(name, given)
+            except SettingError as error:
+                raise ModelError(str(error)) from None
+    if values.get("restitution", 0.0) > 1.0:
+        raise ModelError(f"restitution must be at most 1, got {shown(owner.restitution)}")
+    if owner.softness is not None:
+        softness = finite_vector("softness", owner.softness, SOFTNESS_SIZE, ModelError)
+        values["softness"] = tuple(map(float, softness))
+    return values
+
+
+def _check_names(what: str, kind: str, first: str, second: str) -> None:
+    for name in (first, second):
+        if not isinstance(name, str):
+            raise ModelError(f"{what} names each {kind} by a string, got {shown(name)}")
+    if first == second:
+        raise ModelError(f"{what} is between {kind} {first!r} and itself")

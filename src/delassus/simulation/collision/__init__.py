@@ -1,0 +1,1 @@
+"""What collides: materials, shapes, pairs of shapes, and their contacts at given poses."""

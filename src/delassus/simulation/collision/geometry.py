@@ -1,0 +1,97 @@
+"""The class Geometry: all that collides, as kernels read it."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from ...checks import instance, positive_integer
+from ...compile import Tabulated
+from ...model.model import Model
+from ...model.packed import INDEX
+from ...model.parts.constraints import Constraint
+from ...spatial.constant import Immutable
+from .materials import Material
+from .pairs import Names, find_pairs, packed_pairs, pair_type
+from .shapes import CollisionShape, collision_shapes, packed_shapes, shape_type
+
+GEOMETRY_FIELDS = ("shapes", "candidates")
+
+
+class GeometryArrays(namedtuple("GeometryArrays", (*GEOMETRY_FIELDS, "counts"))):
+    """Shapes, and candidates: pairs of shapes that can touch. Counts are of bodies and slots."""
+
+    __slots__ = ()
+    dimensions = ("n_bodies", "n_slots")
+
+    @classmethod
+    def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
+        """The element type of each array."""
+        return shape_type(real), pair_type(real), INDEX
+
+    @classmethod
+    def takes(cls, geometry) -> bool:
+        """Whether these arrays can be packed from an object."""
+        return isinstance(geometry, Geometry)
+
+    @classmethod
+    def pack(cls, geometry, real: np.dtype) -> GeometryArrays:
+        """The arrays of a geometry in one precision."""
+        shapes = list(geometry.shapes)
+        pairs = packed_pairs(shapes, list(geometry.pairs), real)
+        counts = np.array([geometry.model.n_bodies, geometry.slots], INDEX)
+        return cls(packed_shapes(shapes, real), pairs, counts)
+
+
+class Geometry(Immutable, Tabulated):
+    """The collision shapes of a model, those of its surroundings, and the pairs that can touch.
+
+    `surroundings` are more shapes of the world, such as `ground_plane()`. `excluded` and `only` are
+    pairs of names of shapes, frames or bodies. `slots` is how many contacts there is room for.
+    What is not handled is listed: `meshes`, names of shapes, and `not_handled`, pairs of names.
+    """
+
+    _instead = "; make a new one"
+
+    def __init__(
+        self,
+        model: Model,
+        surroundings: Iterable[CollisionShape] = (),
+        *,
+        materials: Material | Mapping[str, Material] | None = None,
+        constraints: Iterable[Constraint] | None = None,
+        excluded: Names = (),
+        only: Names | None = None,
+        slots: int = 32,
+    ):
+        super().__init__()
+        self.model: Model = instance("the model of a Geometry", model, Model)
+        shapes, meshes = collision_shapes(model, materials)
+        around = [instance("a shape of surroundings", s, CollisionShape) for s in surroundings]
+        # Surroundings come first: so contacts with the ground stand before the others.
+        self.shapes: tuple[CollisionShape, ...] = (*around, *shapes)
+        self.meshes: tuple[str, ...] = tuple(meshes)
+        found = find_pairs(model, [*self.shapes], constraints, excluded=excluded, only=only)
+        self.pairs: tuple[tuple[int, int], ...] = tuple(found.pairs)
+        self.not_handled: tuple[tuple[str, str], ...] = tuple(
+            (self.shapes[i].name, self.shapes[j].name) for i, j in found.not_handled
+        )
+        self.slots = positive_integer("slots", slots)
+        self.dimensions = {
+            "n_bodies": model.n_bodies,
+            "n_places": model.n_bodies + 1,
+            "n_shapes": len(self.shapes),
+            "n_slots": self.slots,
+        }
+        self._is_made = True
+
+    def bodies(self) -> set[int]:
+        """Bodies that can touch something, 0 for the world."""
+        return {self.shapes[k].body for pair in self.pairs for k in pair}
+
+    def __repr__(self) -> str:
+        return (
+            f"<Geometry of {self.model.name!r}: {len(self.shapes)} shapes, {len(self.pairs)} pairs>"
+        )

@@ -1,0 +1,1 @@
+"""Contacts of two shapes that are close: one file a family of pairs."""
