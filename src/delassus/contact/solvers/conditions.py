@@ -22,6 +22,7 @@ from ..laws.scaling import (
 )
 from .newton import put_row
 
+# x, y, z, changes, right-hand sides, r, products of changes; q and size are W of a contact.
 INTERIOR = layout(
     **dict.fromkeys(
         ("x", "y", "z", "dy", "dz", "cy", "cz", "missing", "second", "third", "q", "size"),
