@@ -20,7 +20,7 @@ ROOMS = {
     ("spatial",): [FILES],
     ("model",): ["parts", FILES, "formats"],
     ("model", "formats"): [FILES, "urdf", "sdf", "mjcf"],
-    ("dynamics",): ["steps", FILES, "derivatives"],
+    ("dynamics",): ["steps", FILES, "derivatives", "actuation"],
     ("embedding",): ["structure", "steps", "algorithms", FILES],
     ("contact",): ["laws", "operators", "solvers", FILES],
     ("maximal",): ["structure", "rows", FILES],

@@ -29,6 +29,8 @@ from .constrained.tasks.inverse import ConstrainedTorques, constrained_inverse_d
 from .constrained.tasks.inverse_kinematics import inverse_kinematics
 from .constrained.tasks.loops import close_loops
 from .dynamics.aba import forward_dynamics
+from .dynamics.actuation.forces import actuator_forces
+from .dynamics.actuation.servos import servos
 from .dynamics.centroidal import center_of_mass, centroidal_momentum_matrix
 from .dynamics.coriolis import coriolis_matrix
 from .dynamics.crba import mass_matrix
@@ -87,7 +89,9 @@ from .model.configuration_derivatives import DifferenceDerivatives, IntegrateDer
 from .model.edit import attach, reduce
 from .model.formats import ModelFileWarning, load
 from .model.model import Model
+from .model.parts.actuators import Actuator
 from .model.parts.constraints import Closure, Connect, Coupling, Distance, Gear, Implicit, Weld
+from .model.parts.contacts import ContactExclusion, ContactPair
 from .model.parts.elements import Shape
 from .model.parts.joints import (
     Cylindrical,
@@ -101,6 +105,7 @@ from .model.parts.joints import (
     Translation,
     Universal,
 )
+from .model.parts.keyframes import Keyframe
 from .spatial.inertia import Inertia
 from .spatial.transform import Transform
 
@@ -113,6 +118,7 @@ __all__ = [
     "DELASSUS_INVERSE_METHODS",
     "DELASSUS_METHODS",
     "ActuationError",
+    "Actuator",
     "Baumgarte",
     "BranchedInverse",
     "CacheWarning",
@@ -123,6 +129,8 @@ __all__ = [
     "ConstrainedSolution",
     "ConstrainedTorques",
     "Constraints",
+    "ContactExclusion",
+    "ContactPair",
     "ConvergenceError",
     "Coupling",
     "Cylindrical",
@@ -150,6 +158,7 @@ __all__ = [
     "InverseDynamicsDerivatives",
     "InverseDynamicsVJP",
     "KKTFactorization",
+    "Keyframe",
     "MissingDependencyError",
     "MissingFileError",
     "Model",
@@ -170,6 +179,7 @@ __all__ = [
     "Universal",
     "UnknownNameError",
     "Weld",
+    "actuator_forces",
     "attach",
     "bias_forces",
     "center_of_mass",
@@ -217,6 +227,7 @@ __all__ = [
     "potential_energy",
     "reduce",
     "robots",
+    "servos",
     "symbolic",
     "tree_factorization",
 ]

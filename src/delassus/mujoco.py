@@ -12,6 +12,12 @@ from numpy.typing import ArrayLike
 
 from .checks import instance, real_array
 from .errors import ModelError, ShapeError
+from .model.formats.mjcf.states import (
+    SCALAR_FIRST,
+    SCALAR_LAST,
+    with_linear_velocities,
+    with_quaternions,
+)
 from .model.model import Model
 from .model.parts.joints import (
     Cylindrical,
@@ -22,22 +28,19 @@ from .model.parts.joints import (
     Translation,
     Universal,
 )
-from .spatial.constant import scaled_to_unit
 
 # Joints of several axes are several joints of one axis in MuJoCo, with the same numbers.
 _EQUIVALENT = (Revolute, Prismatic, Cylindrical, Universal, Translation, Spherical, Free)
-_SCALAR_FIRST = [3, 0, 1, 2]
-_SCALAR_LAST = [1, 2, 3, 0]
 
 
 def to_qpos(model: Model, q: ArrayLike) -> np.ndarray:
     """MuJoCo's qpos for configurations q, (nq,) or (N, nq)."""
-    return _reordered(model, q, "q", _SCALAR_FIRST)
+    return _reordered(model, q, "q", SCALAR_FIRST)
 
 
 def from_qpos(model: Model, qpos: ArrayLike) -> np.ndarray:
     """The configurations of MuJoCo's qpos, (nq,) or (N, nq)."""
-    return _reordered(model, qpos, "qpos", _SCALAR_LAST)
+    return _reordered(model, qpos, "qpos", SCALAR_LAST)
 
 
 def to_qvel(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
@@ -52,13 +55,7 @@ def from_qvel(model: Model, q: ArrayLike, qvel: ArrayLike) -> np.ndarray:
 
 def _reordered(model: Model, given: ArrayLike, name: str, order: list[int]) -> np.ndarray:
     _check(model)
-    states = _states(name, given, model.nq)
-    result = states.copy()
-    for joint in model.joints:
-        if joint.type.quaternion is not None:
-            start = joint.q.start + joint.type.quaternion
-            result[..., start : start + 4] = states[..., [start + k for k in order]]
-    return result
+    return with_quaternions(model, _states(name, given, model.nq), order)
 
 
 def _turned(model: Model, q: ArrayLike, v: ArrayLike, name: str, to_world: bool) -> np.ndarray:
@@ -69,21 +66,7 @@ def _turned(model: Model, q: ArrayLike, v: ArrayLike, name: str, to_world: bool)
         raise ShapeError(
             f"q and {name} must be as many states, got shapes {q.shape} and {velocities.shape}"
         )
-    result = velocities.copy()
-    for joint in model.joints:
-        if isinstance(joint.type, Free):
-            linear = slice(joint.v.start, joint.v.start + 3)
-            quaternion = q[..., joint.q.start + 3 : joint.q.stop]
-            result[..., linear] = _rotated(quaternion, velocities[..., linear], to_world)
-    return result
-
-
-def _rotated(quaternion: np.ndarray, x: np.ndarray, forward: bool) -> np.ndarray:
-    """Vectors turned by quaternions x y z w, or by their inverses."""
-    unit = scaled_to_unit(quaternion)
-    axis, scalar = unit[..., :3], unit[..., 3:]
-    twice = 2.0 * np.cross(axis if forward else -axis, x)
-    return x + scalar * twice + np.cross(axis if forward else -axis, twice)
+    return with_linear_velocities(model, q, velocities, to_world)
 
 
 def _states(name: str, given: ArrayLike, size: int) -> np.ndarray:

@@ -181,9 +181,7 @@ class ModelBuilder:
         if inertia is not None:
             self.add_inertia(name, inertia, gravity_compensation)
 
-    def add_inertia(
-        self, frame: str, inertia: Inertia, gravity_compensation: float = 0.0
-    ) -> None:
+    def add_inertia(self, frame: str, inertia: Inertia, gravity_compensation: float = 0.0) -> None:
         """Add mass that is fixed to a frame: the body that carries it gets it.
 
         That of a frame in the world is kept with the frame, as in `add_frame`.
@@ -230,10 +228,9 @@ class ModelBuilder:
         self._shapes.append(shape)
 
     def add_actuator(self, actuator: Actuator) -> None:
-        """Add a motor or servo; its joint is looked up by `build`. A joint may have several."""
+        """Add a motor or servo; `build` looks up its joint, which may have several."""
         if not isinstance(actuator, Actuator):
             raise ModelError(f"expected an Actuator, got {shown(actuator)}")
-        self._new_name(actuator.name, {known.name for known in self._actuators}, "actuator")
         self._actuators.append(actuator)
 
     def add_contact_exclusion(self, exclusion: ContactExclusion) -> None:

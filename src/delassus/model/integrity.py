@@ -71,8 +71,11 @@ def check_parts(
 def check_actuators(actuators: Sequence[Actuator], joints: Sequence[Joint]) -> None:
     """Raise an error unless actuators have names of their own, and joints that fit them."""
     types = {joint.name: joint.type for joint in joints}
-    _check_unique("actuator", [actuator.name for actuator in actuators])
+    names = set()
     for actuator in actuators:
+        if actuator.name in names:
+            raise ModelError(f"there are two of the actuator name {actuator.name!r}")
+        names.add(actuator.name)
         if actuator.joint not in types:
             raise UnknownNameError(
                 f"actuator {actuator.name!r} names the joint {actuator.joint!r}, which the model "

@@ -27,7 +27,6 @@ from .parts.elements import WORLD, Body, Frame, Joint, Shape
 from .parts.keyframes import Keyframe
 from .parts.names import closest
 
-
 # What a model is made of, by the names of its attributes.
 _PARTS = (
     "name", "bodies", "frames", "constraints", "shapes", "gravity", "actuators",

@@ -20,6 +20,11 @@ class MjcfNames:
         self.sites = _unique((compiled.site(i).name for i in range(compiled.nsite)), "site")
         self.geoms = _unique((compiled.geom(i).name for i in range(compiled.ngeom)), "geom")
         self.equalities = _unique((compiled.eq(i).name for i in range(compiled.neq)), "equality")
+        self.keys = _unique((compiled.key(i).name for i in range(compiled.nkey)), "key")
+        # Versions of MuJoCo that know actuators of several controls count them apart.
+        actuators = range(getattr(compiled, "nactuator", compiled.nu))
+        self.actuators = _unique((compiled.actuator(i).name for i in actuators), "actuator")
+        self.read_geoms: set[int] = set()  # those that became shapes
 
 
 def _unique(given, kind: str) -> list[str]:

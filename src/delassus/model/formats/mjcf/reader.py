@@ -18,8 +18,11 @@ from ...parts.joints import Fixed, Free, JointType, Prismatic, Revolute, Spheric
 from ..options import ROOT_JOINT, Options
 from ..report import Report
 from ..xml import Document
+from .actuators import add_actuators
 from .constraints import add_equalities
+from .contacts import add_contacts
 from .guard import check_mjcf
+from .keyframes import with_keyframes
 from .names import MjcfNames, blamed, placement_of
 from .shapes import add_geoms
 
@@ -30,8 +33,7 @@ _GRAVITY_DISABLED = "mjDSBL_GRAVITY"
 
 # Numbers of elements in a compiled model that have no meaning here.
 _IGNORED = {
-    "nu": "<actuator>", "nsensor": "<sensor>", "ntendon": "<tendon>", "nflex": "<flex>",
-    "nskin": "<skin>", "nkey": "<key>", "nexclude": "<exclude>", "npair": "<pair>",
+    "nsensor": "<sensor>", "ntendon": "<tendon>", "nflex": "<flex>", "nskin": "<skin>",
     "nplugin": "<plugin>", "ncam": "<camera>", "nlight": "<light>", "nmocap": "mocap bodies",
     "nnumeric": "<numeric>", "ntext": "<text>", "ntuple": "<tuple>",
 }  # fmt: skip
@@ -50,8 +52,11 @@ def read_mjcf(document: Document, options: Options) -> Model:
     _add_sites(builder, compiled, names, report)
     add_geoms(builder, compiled, names, options.meshes, report)
     add_equalities(builder, compiled, names, report)
+    controls = add_actuators(builder, compiled, names, report)
+    add_contacts(builder, compiled, names, report)
     _report_unused(compiled, report)
-    return builder.build()
+    _remark_on_compensation(compiled, names, freed, report)
+    return with_keyframes(builder.build(), compiled, names, controls, freed)
 
 
 def _compile(document: Document, options: Options):
@@ -121,11 +126,12 @@ def _add_body(
         inertia = Inertia(float(compiled.body_mass[index]), np.zeros(3), principal).moved(axes)
     first = int(compiled.body_jntadr[index])
     joints = range(first, first + int(compiled.body_jntnum[index]))
+    held = {"gravity_compensation": float(compiled.body_gravcomp[index])}
     if freed:
-        builder.add_body(name, parent, Free(), inertia=inertia, joint_name=ROOT_JOINT)
+        builder.add_body(name, parent, Free(), inertia=inertia, joint_name=ROOT_JOINT, **held)
         return
     if not joints:
-        builder.add_body(name, parent, Fixed(), at, inertia=inertia)
+        builder.add_body(name, parent, Fixed(), at, inertia=inertia, **held)
         return
     for joint in joints:
         is_last = joint == joints[-1]
@@ -140,6 +146,7 @@ def _add_body(
             origin=origin,
             inertia=inertia if is_last else Inertia(),
             joint_name=names.joints[joint],
+            **(held if is_last else {}),
             **_joint_data(compiled, names, joint, joint_type, report),
         )
         parent, at = own, Transform()
@@ -217,8 +224,20 @@ def _report_unused(compiled, report: Report) -> None:
         count = int(getattr(compiled, field, 0))
         if count:
             report.ignore(what, count)
-    compensated = int(np.count_nonzero(compiled.body_gravcomp))
-    if compensated:
-        report.ignore("gravcomp= of <body>", compensated)
     if compiled.opt.density or compiled.opt.viscosity:
         report.ignore("the fluid of <option>")
+
+
+def _remark_on_compensation(compiled, names: MjcfNames, freed: int | None, report: Report) -> None:
+    """Tell of bodies that become one here and whose weights are compensated in different parts."""
+    carriers = [0]
+    parts: dict[int, set[float]] = {}
+    for i in range(1, compiled.nbody):
+        moves = i == freed or compiled.body_jntnum[i] > 0
+        carriers.append(i if moves else carriers[compiled.body_parentid[i]])
+        if compiled.body_mass[i] > 0.0:
+            parts.setdefault(carriers[i], set()).add(float(compiled.body_gravcomp[i]))
+    for carrier, found in parts.items():
+        if carrier and len(found) > 1:
+            subject = "bodies fixed together with different gravcomp, of which the mean is taken"
+            report.remark(subject, names.bodies[carrier])

@@ -8,6 +8,7 @@ from ...builder import ModelBuilder
 from ...parts.elements import Shape
 from ..meshes import MeshFinder
 from ..report import Report
+from .contacts import report_contact, sliding_friction, softness
 from .names import MjcfNames, blamed, placement_of
 
 _KINDS = {0: "plane", 2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}
@@ -17,13 +18,20 @@ def add_geoms(
     builder: ModelBuilder, compiled, names: MjcfNames, meshes: MeshFinder, report: Report
 ) -> None:
     """Add geoms that can collide as collision shapes, the others as visual ones."""
+    in_pairs = {*map(int, compiled.pair_geom1), *map(int, compiled.pair_geom2)}
     for i, name in enumerate(names.geoms):
         with blamed("geom", name):
-            _add_geom(builder, compiled, names, i, meshes, report)
+            _add_geom(builder, compiled, names, i, meshes, i in in_pairs, report)
 
 
 def _add_geom(
-    builder: ModelBuilder, compiled, names: MjcfNames, i: int, meshes: MeshFinder, report: Report
+    builder: ModelBuilder,
+    compiled,
+    names: MjcfNames,
+    i: int,
+    meshes: MeshFinder,
+    in_pair: bool,
+    report: Report,
 ) -> None:
     kind = _KINDS.get(int(compiled.geom_type[i]))
     if kind is None:
@@ -39,7 +47,8 @@ def _add_geom(
         path = _path(compiled, mesh, meshes)
     else:
         size = _size(kind, compiled.geom_size[i])
-    can_collide = bool(compiled.geom_contype[i] or compiled.geom_conaffinity[i])
+    can_collide = in_pair or bool(compiled.geom_contype[i] or compiled.geom_conaffinity[i])
+    names.read_geoms.add(i)
     builder.add_shape(
         Shape(
             names.geoms[i],
@@ -50,8 +59,25 @@ def _add_geom(
             tuple(map(float, size)),
             path,
             tuple(map(float, compiled.geom_rgba[i])),
+            **(_contact(compiled, i, report) if can_collide else {}),
         )
     )
+
+
+def _contact(compiled, i: int, report: Report) -> dict:
+    """What a geom says of its contacts."""
+    report_contact(report, "geom", compiled.geom_condim[i], compiled.geom_gap[i])
+    for field in ("adhesion", "surfacevel"):
+        if np.any(getattr(compiled, f"geom_{field}", np.zeros(i + 1))[i]):
+            report.ignore(f"{field}= of <geom>")
+    return {
+        "contype": int(compiled.geom_contype[i]),
+        "conaffinity": int(compiled.geom_conaffinity[i]),
+        "friction": sliding_friction(compiled.geom_friction[i, 0], compiled.geom_condim[i]),
+        "softness": softness(compiled.geom_solref[i], compiled.geom_solimp[i]),
+        "margin": float(compiled.geom_margin[i]),
+        "priority": int(compiled.geom_priority[i]),
+    }
 
 
 def _size(kind: str, half: np.ndarray) -> list[float]:

@@ -117,6 +117,10 @@ class _Reader:
 
     def _add_link(self, link: str, node: Node) -> None:
         inertia = _read_inertia(link, node)
+        held: dict[str, float] = {}  # up, where gravity is switched off
+        gravity = node.child("gravity")
+        if gravity is not None and not gravity.text_flag():
+            held["gravity_compensation"] = 1.0
         joint = self.graph.above.get(link)
         if joint is not None:
             parent, child = self.frames.link_pose(joint.parent), self.frames.link_pose(link)
@@ -129,17 +133,20 @@ class _Reader:
                     origin=joint.pose.inverse() @ child,
                     inertia=inertia,
                     joint_name=joint.name,
+                    **held,
                     **joint.data(),
                 )
         elif link != self.base:
             remark = node.document.report.remark
             remark("links that no joint carries, which move freely", link)
-            self.builder.add_body(link, WORLD, Free(), inertia=inertia)
+            self.builder.add_body(link, WORLD, Free(), inertia=inertia, **held)
         elif self.options.floating_base:
-            self.builder.add_body(link, WORLD, Free(), inertia=inertia, joint_name=ROOT_JOINT)
+            self.builder.add_body(
+                link, WORLD, Free(), inertia=inertia, joint_name=ROOT_JOINT, **held
+            )
         else:
             pose = self.frames.link_pose(link)
-            self.builder.add_body(link, WORLD, Fixed(), pose, inertia=inertia)
+            self.builder.add_body(link, WORLD, Fixed(), pose, inertia=inertia, **held)
 
     def _add_frames(self) -> None:
         """Add the file's own frames and one for each joint of the tree, at its moving side."""

@@ -51,7 +51,9 @@ def _read(node: Node, name: str, frame: str, role: str, meshes: MeshFinder) -> S
             raise node.error(f"its pose is relative to {relative_to!r}, which is not read")
         if kind == "plane":
             pose = pose @ _plane(form)
-        return Shape(name, frame, role, kind, pose, tuple(map(float, size)), mesh, _color(node))
+        contact = _contact(node, name) if role == "collision" else {}
+        dimensions, color = tuple(map(float, size)), _color(node)
+        return Shape(name, frame, role, kind, pose, dimensions, mesh, color, **contact)
     return None  # <empty>, or a kind that is reported as unread
 
 
@@ -70,6 +72,45 @@ def _plane(form: Node) -> Transform:
     if not normal.any():
         raise node.error("the normal is zero")
     return Transform(rotation_to_axis(unit_vector("the normal", normal, 3)), np.zeros(3))
+
+
+def _contact(node: Node, name: str) -> dict:
+    """Friction, restitution and the bits of what it collides with, where <surface> says so."""
+    values: dict = {}
+    friction = _first(node, "surface/friction/ode/mu", "surface/friction/bullet/friction")
+    if friction is not None:
+        values["friction"] = friction.text_number()
+        second = _first(node, "surface/friction/ode/mu2", "surface/friction/bullet/friction2")
+        if second is not None and second.text_number() != values["friction"]:
+            subject = "shapes with two coefficients of friction, of which the first is taken"
+            node.document.report.remark(subject, name)
+    restitution = _first(node, "surface/bounce/restitution_coefficient")
+    if restitution is not None:
+        values["restitution"] = restitution.text_number()
+    # In SDF shapes collide if their masks share a bit.
+    mask = _first(node, "surface/contact/collide_bitmask")
+    if mask is not None:
+        values["contype"] = values["conaffinity"] = _mask(mask)
+    return values
+
+
+def _first(node: Node, *paths: str) -> Node | None:
+    """The element at the first of some paths that exist; those on the way count as read."""
+    for path in paths:
+        found: Node | None = node
+        for tag in path.split("/"):
+            found = None if found is None else found.child(tag)
+        if found is not None:
+            return found
+    return None
+
+
+def _mask(node: Node) -> int:
+    text = node.text()
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise node.error(f"expected an integer, got {text!r}") from None
 
 
 def _color(node: Node) -> tuple[float, float, float, float] | None:

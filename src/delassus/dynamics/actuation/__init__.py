@@ -1,0 +1,1 @@
+"""Forces of a model's actuators, and actuators made for a model."""
