@@ -63,10 +63,12 @@ BODY = {
     "com": [0, 0, 1], "inertia": np.eye(3), "joint_name": "j", "lower": -1.0, "upper": [1.0],
     "velocity_limit": 1.0, "effort_limit": 1.0, "damping": 0.0, "friction": 0.0, "armature": 0.0,
     "stiffness": 0.0, "rest": 0.0, "independent": True, "origin": np.eye(4), "named_frame": True,
+    "gravity_compensation": 0.5,
 }  # fmt: skip
 SHAPE = {
     "name": "s", "frame": FRAME, "role": "visual", "kind": "mesh", "placement": dl.Transform(),
-    "size": (1, 1, 1), "mesh": "a.stl", "color": (1, 1, 1, 1),
+    "size": (1, 1, 1), "mesh": "a.stl", "color": (1, 1, 1, 1), "contype": 1, "conaffinity": 1,
+    "friction": 0.5, "restitution": 0.5, "softness": [1.0] * 7, "margin": 0.0, "priority": 0,
 }  # fmt: skip
 PLANE = dl.Shape("s", "world", "visual", "plane")
 FRAMED = {
@@ -106,6 +108,49 @@ CALLS = {
         {"name": "f", "body": "world", "placement": [0, 0, 1], "inertia": dl.Inertia()},
     ),
     "add_constraint": (dl.ModelBuilder().add_constraint, {"constraint": dl.Connect("a")}),
+    "Actuator": (
+        dl.Actuator,
+        {
+            "name": "m",
+            "joint": "a",
+            "kind": "position",
+            "gear": [1.0, 2.0],
+            "stiffness": 1.0,
+            "damping": 1.0,
+            "control_range": (-1, 1),
+            "force_range": (-1, 1),
+            "scale": 1.0,
+            "offset": 0.0,
+            "in_parent": True,
+        },
+    ),
+    "ContactExclusion": (dl.ContactExclusion, {"frame": "a", "other": "b"}),
+    "ContactPair": (
+        dl.ContactPair,
+        {
+            "shape": "a",
+            "other": "b",
+            "friction": 1.0,
+            "restitution": 0.0,
+            "softness": [1.0] * 7,
+            "margin": 0.0,
+        },
+    ),
+    "Keyframe": (dl.Keyframe, {"name": "k", "q": Q, "v": ZERO, "u": [], "time": 0.0}),
+    "servos": (
+        dl.servos,
+        {"model": MODEL, "stiffness": 1.0, "damping": 1.0, "joints": ["panda_joint1"]},
+    ),
+    "add_actuator": (dl.ModelBuilder().add_actuator, {"actuator": dl.Actuator("a", "b")}),
+    "add_contact_exclusion": (
+        dl.ModelBuilder().add_contact_exclusion,
+        {"exclusion": dl.ContactExclusion("a", "b")},
+    ),
+    "add_contact_pair": (
+        dl.ModelBuilder().add_contact_pair,
+        {"pair": dl.ContactPair("a", "b")},
+    ),
+    "add_keyframe": (dl.ModelBuilder().add_keyframe, {"keyframe": dl.Keyframe("k", [0.0])}),
     "add_shape": (
         dl.ModelBuilder().add_shape,
         {"shape": dl.Shape("s", "world", "visual", "plane")},
@@ -114,12 +159,26 @@ CALLS = {
         dl.Model,
         {
             name: getattr(MODEL, name)
-            for name in ("name", "bodies", "frames", "constraints", "shapes", "gravity")
+            for name in (
+                "name",
+                "bodies",
+                "frames",
+                "constraints",
+                "shapes",
+                "gravity",
+                "actuators",
+                "contact_exclusions",
+                "contact_pairs",
+                "keyframes",
+            )
         },
     ),
     "replace": (
         MODEL.replace,
-        {name: getattr(MODEL, name) for name in ("name", "frames", "constraints", "gravity")},
+        {
+            name: getattr(MODEL, name)
+            for name in ("name", "frames", "constraints", "gravity", "actuators", "keyframes")
+        },
     ),
     "joint": (MODEL.joint, {"name": "panda_joint1"}),
     "body_index": (MODEL.body_index, {"name": "panda_link1"}),

@@ -165,10 +165,11 @@ def test_equalities_become_constraints(write):
     np.testing.assert_allclose(*poses.rotation[ends], atol=1e-12)
 
 
-def test_actuators_and_tendons_are_counted_in_a_warning(read):
-    more = '<actuator><motor joint="ja"/></actuator><sensor><jointpos joint="ja"/></sensor>'
+def test_sensors_and_tendons_are_counted_in_a_warning(read):
+    more = """<tendon><fixed><joint joint="ja" coef="1"/></fixed></tendon>
+     <sensor><jointpos joint="ja"/></sensor>"""
     text = CHAIN.replace("</mujoco>", more + "</mujoco>")
-    read(text, warns=r"ignored <actuator> \(1\), <sensor> \(1\)")
+    read(text, warns=r"ignored <sensor> \(1\), <tendon> \(1\)")
 
 
 def test_a_floating_base_is_added_to_a_root_without_joints_only(read):

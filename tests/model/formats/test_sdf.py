@@ -332,3 +332,32 @@ def test_cassie(name, nv, constraints):
         if constraint.frames:
             first, second = (at[frame] for frame in constraint.frames)
             np.testing.assert_allclose(first.translation, second.translation, atol=1e-12)
+
+
+def collision(surface: str) -> str:
+    sphere = "<geometry><sphere><radius>0.1</radius></sphere></geometry>"
+    return f'<collision name="c">{sphere}<surface>{surface}</surface></collision>'
+
+
+def test_surfaces_say_how_shapes_touch(read):
+    surface = """<friction><ode><mu>0.6</mu><mu2>0.6</mu2></ode></friction>
+     <bounce><restitution_coefficient>0.3</restitution_coefficient></bounce>
+     <contact><collide_bitmask>0x0a</collide_bitmask></contact>"""
+    (shape,) = read(sdf(link("a", inside=collision(surface)))).shapes
+    assert (shape.friction, shape.restitution) == (0.6, 0.3)
+    assert (shape.contype, shape.conaffinity) == (10, 10)
+    bullet = "<friction><bullet><friction>0.2</friction></bullet></friction>"
+    (shape,) = read(sdf(link("a", inside=collision(bullet)))).shapes
+    assert (shape.friction, shape.restitution, shape.contype) == (0.2, None, 1)
+    uneven = collision("<friction><ode><mu>0.6</mu><mu2>0.5</mu2></ode></friction>")
+    read(sdf(link("a", inside=uneven)), warns="two coefficients of friction.* taken: c")
+    negative = collision("<friction><ode><mu>-0.6</mu></ode></friction>")
+    with pytest.raises(dl.FileFormatError, match="shape 'c': friction"):
+        read(sdf(link("a", inside=negative)))
+
+
+def test_a_link_without_gravity_has_its_weight_held(read):
+    text = sdf(link("a", inside="<gravity>false</gravity>"))
+    assert read(text, floating_base=True).bodies[0].gravity_compensation == 1.0
+    heavy = text.replace("false", "true")
+    assert read(heavy, floating_base=True).bodies[0].gravity_compensation == 0.0

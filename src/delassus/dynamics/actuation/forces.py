@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...compile import function, kernel, layout, maximum, minimum
+from ...compile import atan2, function, kernel, layout, maximum, minimum, sincos
 from ...model.configuration import difference
 from ...model.model import Model
 from ...spatial.quaternions import rotation
@@ -39,6 +39,9 @@ def put_gear(actuator, q, gear):
 def actuator_force(actuator, u, length, rate):
     """f = gain u + b0 + b1 l + b2 l', within the actuator's ranges"""
     control = minimum(maximum(u, actuator.control_lower), actuator.control_upper)
+    if actuator.radius > 0.0:
+        s, c = sincos((control - length) / actuator.radius)
+        length = control - actuator.radius * atan2(s, c)  # of all lengths, the one nearest to u
     bias = actuator.bias[0] + actuator.bias[1] * length + actuator.bias[2] * rate
     force = actuator.gain * control + bias
     return minimum(maximum(force, actuator.force_lower), actuator.force_upper)

@@ -10,6 +10,7 @@ from ...model.model import Model
 from ...model.packed import INDEX, ModelArrays
 from ...model.parts.actuators import Actuator
 from ...model.parts.elements import Joint
+from ...model.parts.joints import Spherical
 
 _OWN = ("actuators", "effort_limit", "neutral")
 
@@ -22,6 +23,7 @@ def actuator_type(real: np.dtype) -> np.dtype:
             ("nv", INDEX),  # number of them
             ("turned", INDEX),  # where the quaternion starts in q by which the gear turns, or -1
             ("gear", real, (6,)),
+            ("radius", real),  # |gear| where lengths count modulo 2 pi radius, else 0
             ("gain", real),
             ("bias", real, (3,)),
             ("control_lower", real),
@@ -72,11 +74,19 @@ def _fill(record, actuator: Actuator, joint: Joint) -> None:
     if actuator.in_parent:
         record["turned"] = joint.q.start + joint.type.quaternion
     record["gear"][: joint.nv] = actuator.gear
+    if is_periodic(actuator, joint):
+        record["radius"] = np.linalg.norm(actuator.gear)
     record["gain"], record["bias"] = affine_law(actuator)
     ranges = {"control": actuator.control_range, "force": actuator.force_range}
     for name, limits in ranges.items():
         lower, upper = (-np.inf, np.inf) if limits is None else limits
         record[f"{name}_lower"], record[f"{name}_upper"] = lower, upper
+
+
+def is_periodic(actuator: Actuator, joint: Joint) -> bool:
+    """Whether a servo goes the shorter way round to its target."""
+    is_servo = actuator.kind == "position" and actuator.scale == 1.0
+    return is_servo and isinstance(joint.type, Spherical) and any(actuator.gear)
 
 
 def affine_law(actuator: Actuator) -> tuple[float, tuple[float, float, float]]:

@@ -40,8 +40,12 @@ class Actuator:
 
     f is clipped to `force_range`. The length is l = g . q and its rate l' = g . v, as in MuJoCo: so
     a servo's target is that of the motor's side of the gear, and both force and target have the
-    gear's factor. For a spherical joint q stands for the rotation vector of its quaternion. What
-    all actuators of a degree of freedom add up to is clipped to the joint's `effort_limit`.
+    gear's factor. What all actuators of a degree of freedom add up to is clipped to the joint's
+    `effort_limit`.
+
+    For a spherical joint q stands for the rotation vector of its quaternion. It has many, and the
+    servo goes the shorter way round: of the lengths l + 2 pi k |g|, that nearest to u counts. (With
+    a `scale` other than 1 it is the shortest rotation vector's, again as in MuJoCo.)
 
     `gear` is one number for each degree of freedom of the joint, in the order of its v; one number
     alone is for a joint of one. With `in_parent`, those of a spherical or free joint are along the

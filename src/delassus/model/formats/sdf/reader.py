@@ -117,10 +117,9 @@ class _Reader:
 
     def _add_link(self, link: str, node: Node) -> None:
         inertia = _read_inertia(link, node)
-        held: dict[str, float] = {}  # up, where gravity is switched off
         gravity = node.child("gravity")
-        if gravity is not None and not gravity.text_flag():
-            held["gravity_compensation"] = 1.0
+        is_weightless = gravity is not None and not gravity.text_flag()
+        held = {"gravity_compensation": float(is_weightless)}
         joint = self.graph.above.get(link)
         if joint is not None:
             parent, child = self.frames.link_pose(joint.parent), self.frames.link_pose(link)
