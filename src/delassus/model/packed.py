@@ -142,6 +142,7 @@ def dimensions(model) -> dict[str, int]:
     return {
         "nq": model.nq,
         "nv": model.nv,
+        "nu": model.nu,
         "n_bodies": model.n_bodies,
         "n_links": len(parents) + 1,
         "n_branches": int(_branches(np.array([0, *parents], np.int64)).max(initial=0)) + 1,

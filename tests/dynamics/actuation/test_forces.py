@@ -124,6 +124,17 @@ def test_batches_are_their_states_and_nan_comes_out():
     assert np.isnan(dl.actuator_forces(model, q, v, u)).sum() == 3
 
 
+def test_symbols_are_taken():
+    pytest.importorskip("casadi")
+    model = machine(
+        dl.Actuator("p", "ball", "position", gear=[1, 2, 3], stiffness=3.0, in_parent=True),
+        dl.Actuator("m", "hinge", control_range=(-0.1, 0.1)),
+    )
+    (q, v), u = state(model), [0.3, 0.4]
+    traced = np.array(dl.symbolic(dl.actuator_forces, model)(q, v, u)).ravel()
+    np.testing.assert_allclose(traced, dl.actuator_forces(model, q, v, u), atol=1e-13)
+
+
 def test_a_model_without_actuators_has_no_forces_of_them():
     model = machine()
     assert not dl.actuator_forces(model, *state(model), []).any()

@@ -111,7 +111,7 @@ def test_what_is_not_represented_is_named_in_one_warning(read):
     actuators = """<motor name="a" tendon="cable"/><motor name="b" site="tip"/>
      <motor name="c" joint="hinge"/><intvelocity name="d" joint="hinge" kp="1" actrange="-1 1"/>
      <position name="e" joint="hinge" timeconst="0.1"/><damper name="f" joint="hinge" kv="1"
-     ctrlrange="0 1"/><muscle name="g" joint="slide"/>"""
+     ctrlrange="0 1"/><muscle name="g" joint="slide" lengthrange="0 1"/>"""
     more = '<tendon><fixed name="cable"><joint joint="hinge" coef="1"/></fixed></tendon>'
     listed = r"left out: a \(tendon\), b \(site\), d \(integrator\), e \(filter\), f \(a gain that"
     with pytest.warns(UserWarning) as caught:

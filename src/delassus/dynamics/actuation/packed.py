@@ -55,11 +55,6 @@ class ActuatorArrays(namedtuple("ActuatorArrays", (*ModelArrays._fields, *_OWN))
         return isinstance(model, Model)
 
     @classmethod
-    def sizes(cls, model: Model) -> dict[str, int]:
-        """Extents that only kernels of actuators know."""
-        return {"nu": model.nu}
-
-    @classmethod
     def pack(cls, model: Model, real: np.dtype) -> ActuatorArrays:
         """The arrays in one precision."""
         records = np.zeros(model.nu, actuator_type(real))
