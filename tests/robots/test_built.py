@@ -8,7 +8,7 @@ import pytest
 import delassus as dl
 from delassus import robots
 
-FLOATING = ["jvrc1", "mini_cheetah", "mit_humanoid", "tello"]
+FLOATING = ["jvrc1", "mini_cheetah", "mit_humanoid", "tello", "walker"]
 FIXED = ["crank_rocker", "four_bar_leg", "mit_humanoid_leg", "parallel_ankle"]
 
 

@@ -19,6 +19,8 @@ from ..model.parts.joints import Fixed, Free, Revolute
 _X, _Y, _Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 _BASE = np.array([0.0, 0.0, 0.94])
 _SOLE = 0.004  # radius of the spheres under the feet
+# Bodies whose joints cranks move, or follow them.
+_DRIVEN = ("thigh", "shank", "ankle", "rod_1", "rod_2", "rod_3")
 # Points of a leg in its plane: x and z above the ground.
 _HIP, _KNEE, _ANKLE = (0.0, 0.78), (0.02, 0.44), (0.0, 0.09)
 
@@ -42,6 +44,7 @@ class _Figure:
             mass=mass,
             com=com - anchor,
             inertia=mass / 12.0 * np.diag([y + z, x + z, x + y]),
+            independent=not name.endswith(_DRIVEN),
         )
         self.origins[name] = anchor
 
@@ -129,7 +132,9 @@ def walker(*, floating_base: bool = True) -> Model:
     inertia = 6.0 / 12.0 * np.diag([size[1] + size[2], size[0] + size[2], size[0] + size[1]])
     joint = Free() if floating_base else Fixed()
     place = None if floating_base else _BASE
-    figure.builder.add_body("base", joint=joint, placement=place, mass=6.0, inertia=inertia)
+    figure.builder.add_body(
+        "base", joint=joint, placement=place, mass=6.0, inertia=inertia, independent=True
+    )
     figure.origins["base"] = _BASE
     for letter, y in (("l", 0.1), ("r", -0.1)):
         _Leg(figure, letter, y).build()
