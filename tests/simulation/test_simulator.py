@@ -238,3 +238,25 @@ def test_a_world_that_diverges_says_when():
     assert len(quiet.failures) == 1
     assert np.isfinite(rec.q[0]).all()
     assert np.isnan(rec.q[1, -1]).all()
+
+
+def test_shapes_that_do_not_collide_are_named_and_excluded_ones_pass_through():
+    b = dl.ModelBuilder("two balls")
+    for name in ("upper", "lower"):
+        b.add_body(name, joint=dl.Free(), mass=1.0, inertia=1e-2 * np.eye(3))
+        b.add_shape(dl.Shape(name, name, "collision", "sphere", size=(0.1,)))
+    model = b.build()
+    q = model.neutral()
+    q[2], q[9] = 0.4, 0.1
+    touching, apart = (
+        dl.Simulator(m)
+        for m in (model, model.replace(contact_exclusions=[dl.ContactExclusion("upper", "lower")]))
+    )
+    for sim in (touching, apart):
+        sim.reset(q)
+        sim.rollout(400)
+    assert touching.q[2] > 0.25
+    assert apart.q[2] == pytest.approx(0.1, abs=1e-4)
+    b.add_shape(dl.Shape("hull", "upper", "collision", "mesh", size=(1, 1, 1), mesh="hull.stl"))
+    with pytest.warns(UserWarning, match="meshes do not collide yet: hull"):
+        dl.Simulator(b.build())

@@ -87,7 +87,10 @@ class Simulator:
         self._check_servos()
         material = Material(friction, restitution)
         surroundings = [ground_plane(material)] if flag("ground", ground) else []
-        self._geometry = Geometry(model, surroundings, materials=material)
+        known = {x.frame for x in model.shapes if x.role == "collision" and x.kind != "mesh"}
+        excluded = [c.frames for c in model.contact_exclusions if known.issuperset(c.frames)]
+        self._geometry = Geometry(model, surroundings, materials=material, excluded=excluded)
+        self._warn_of_shapes()
         self._request = solver_request(solver, tolerance, max_iterations)
         if stabilization is None:
             erp = 0.0 if self.integrator == "midpoint" else 0.1
@@ -108,6 +111,15 @@ class Simulator:
         self._world = World(self.system, self._geometry)
         chosen = INTEGRATORS[self.integrator]
         self._whole = np.array([*self._request.limits, chosen, slots], np.int64)
+
+    def _warn_of_shapes(self) -> None:
+        """Name the shapes that do not collide, or not with all others."""
+        if self._geometry.meshes:
+            names = ", ".join(map(str, self._geometry.meshes))
+            warnings.warn(f"meshes do not collide yet: {names}", UserWarning, stacklevel=3)
+        if self._geometry.not_handled:
+            pairs = ", ".join(" and ".join(map(str, p)) for p in self._geometry.not_handled)
+            warnings.warn(f"these shapes do not touch each other: {pairs}", stacklevel=3)
 
     def _per_dof(self, what: str, given: ArrayLike) -> np.ndarray:
         x = real_array(what, given)
