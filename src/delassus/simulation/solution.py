@@ -210,24 +210,21 @@ def put_cones(model, counts, active, contacts, rows, dt, state, work):
 @function
 def solve_cones(model, counts, limits, options, work):
     """Reactions of cone rows: Newton's method, ADMM where it fails, and Newton's again."""
-    cones, total = work.cones, 0.0
-    found, steps = run_newton(
-        model, counts, limits[LIMIT.newton_steps], False, cones, options, cones.reactions, 0,
-        work.history, work.newton, work.op,
-    )  # fmt: skip
-    total = total + steps
-    share = limits[LIMIT.first_share]
-    while found > options[OPTION.tolerance] and total < limits[LIMIT.iterations]:
-        total = total + run_admm(
-            model, counts, limits, share, cones, options, cones.reactions, 0, work.history,
-            work.dual, work.op,
-        )  # fmt: skip
+    cones, tolerance = work.cones, options[OPTION.tolerance]
+    found, total, turn, share = 0.0, 0.0, 0, limits[LIMIT.first_share]
+    # Each method is called in one place, as each place is compiled anew.
+    while turn == 0 or (found > tolerance and total < limits[LIMIT.iterations]):
+        if turn > 0:
+            total = total + run_admm(
+                model, counts, limits, share, cones, options, cones.reactions, 0, work.history,
+                work.dual, work.op,
+            )  # fmt: skip
+            share = 2 * share
         found, steps = run_newton(
             model, counts, limits[LIMIT.newton_steps], False, cones, options, cones.reactions, 0,
             work.history, work.newton, work.op,
         )  # fmt: skip
-        total = total + steps
-        share = 2 * share
+        total, turn = total + steps, turn + 1
     return found, total
 
 

@@ -41,7 +41,8 @@ from .structure import WorldArrays, state_of, state_size
 
 EULER, MIDPOINT = 0, 1
 FASTEST = 1e6  # velocities beyond this, in m/s or rad/s, are those of a world that diverges
-CLOSING_REFLECTION = 0.95
+# While a contact closes, faster than this, joints reflect so much of their velocity.
+CLOSING_SPEED, CLOSING_REFLECTION = 1e-3, 0.95
 # Whole settings of a call: those of contact solvers, then the integrator and the slots.
 WHOLE = slots(LIMIT, integrator=1, contact_slots=1)
 # Numbers of a call: those of rows, of contact solvers, and a few more.
@@ -115,12 +116,15 @@ def turn_at_mean(i, dt, bodies, before, momentum, at):
 
 
 @function
-def reflect(model, count, rows, work):
-    """c = J u-, so that J u+ = -J u-; a little less where a contact closes."""
+def reflect(model, first, count, rows):
+    """c = J u-, so that J u+ = -J u-; a little less where a contact closes.
+
+    Rows of contacts start at `first`.
+    """
     share = 1.0
     for c in range(count):
-        normal = (joint_rows(model) + c) * ROW.size
-        if rows[normal + ROW.velocity] < 0.0:
+        normal = (first + 3 * c + 2) * ROW.size
+        if rows[normal + ROW.velocity] < -CLOSING_SPEED:
             share = CLOSING_REFLECTION
     for t in range(joint_rows(model)):
         at = t * ROW.size
@@ -189,7 +193,7 @@ def step(model, whole, settings, options, control, gains, wrenches, state, metri
     n_limits = row - len(model.bounded) - n_held
     put_contact_rows(model, work.contacts, count, settings, work, blocks, work.rows, row)
     if integrator == MIDPOINT:
-        reflect(model, n_limits, work.rows, work)
+        reflect(model, row, count, work.rows)
     put_motion(model, settings, control, gains, wrenches, state, integrator, work)
     prepare_operator(model, work.inertia, work.free_blocks, work.weights, work.rows, work)
     counts = (0, n_limits, len(model.bounded), count)
