@@ -34,6 +34,7 @@ from ..maximal.rows.contacts import CONTACT
 from ..maximal.rows.limits import ACTIVE
 from ..spatial.vectors import cross, dot, get3, get6, put6, symmetric_times
 from .collision.contacts import collide
+from .matching import match
 from .motion import move_poses
 from .narrow.records import COLLISION
 from .solution import DRAIN, SOLUTION, prepare_operator, put_cones, solve_step
@@ -152,21 +153,6 @@ def keep_reactions(counts, state, work):
 
 
 @function
-def match(count, state, work):
-    """Reactions of contacts that were there before, zero for new ones; ids are in order."""
-    old, place = int(state.count[0]), 0
-    for c in range(count):
-        while place < old and state.ids[place] < work.ids[c]:
-            place += 1
-        is_known = place < old and state.ids[place] == work.ids[c]
-        for t in range(3):
-            x = state.reactions[3 * place + t] if is_known else 0.0
-            work.known[3 * c + t] = x
-    for t in range(3 * count):
-        state.reactions[t] = work.known[t]
-
-
-@function
 def step(model, whole, settings, options, control, gains, wrenches, state, metrics, work):
     """One step. Returns how many contacts there are; nothing is done if they exceed the slots."""
     dt, integrator = settings[SETTING.dt], whole[WHOLE.integrator]
@@ -186,7 +172,10 @@ def step(model, whole, settings, options, control, gains, wrenches, state, metri
     if count > whole[WHOLE.contact_slots]:
         move_poses(n, state.poses, state.twists, -half)
         return count
-    match(count, state, work)
+    old = int(state.count[0])
+    match(work.ids, count, state.ids, old, state.reactions, 1.0, work.known)
+    for t in range(3 * count):
+        state.reactions[t] = work.known[t]
     blocks = work.op.blocks
     put_joint_rows(model, settings, work, blocks, work.rows)
     row = put_limit_rows(model, settings, work, blocks, work.rows, work.active)
@@ -262,7 +251,10 @@ def simulate(
     model, whole, ticks, state, control, gains, wrenches, settings, options, after, trace, metrics,
     outcome, work,
 ):  # fmt: skip
-    """As many steps as there are ticks, from one state to another"""
+    """As many steps as there are ticks, from one state to another
+
+    Its arguments are all that a call is given, and all that it tells.
+    """
     slots = whole[WHOLE.contact_slots]
     now = state_of(model, after, joint_rows(model), slots)
     nq, nv, n = len(model.rest), len(model.dofs), len(model.bodies) - 1
