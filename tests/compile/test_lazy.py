@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numba.core import codegen
 
-from delassus.compile import FLOAT64, kernel, kernels
+from delassus.compile import FLOAT64, function, kernel, kernels, routine
 from delassus.compile.native import cache, lazy
 from delassus.model.packed import ModelArrays
 from trees import chain, random_states
@@ -84,3 +84,30 @@ def test_a_users_compiled_function_works_in_kernels_and_outside():
     assert squared(2.0) == 12.0
     assert inner(2.0) == 6.0
     assert numba.njit(lambda x: squared(x) + min(x, 1.0))(2.0) == 13.0
+
+
+def test_routines_stay_functions_of_their_own_and_others_do_not(monkeypatch):
+    @function
+    def tripled(x):
+        return 3.0 * x
+
+    @routine
+    def squared(x):
+        return x * tripled(x)
+
+    @kernel(ModelArrays, inputs={"v": "nv"}, outputs={"total": ""}, label="routines", lanes=False)
+    def sum_of_squares(model, v, total, work):
+        total[0] = squared(v[0]) + squared(v[1])
+
+    seen = []
+    make = lazy._LazyLibrary._make_machine_code
+
+    def record(self):
+        seen.extend(f.name for f in self._final_module.functions if not f.is_declaration)
+        make(self)
+
+    monkeypatch.setattr(lazy._LazyLibrary, "_make_machine_code", record)
+    v = np.array([[1.0, 2.0, 5.0], [3.0, 0.0, 1.0]])
+    assert sum_of_squares(chain(3), (v,)).tolist() == [15.0, 27.0]
+    assert any("squared" in name and "sum_of" not in name for name in seen)
+    assert not any("tripled" in name for name in seen)

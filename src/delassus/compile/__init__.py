@@ -2,7 +2,7 @@
 
 from .batch import evaluate_plainly, is_compiled, is_single_usable
 from .kernel import FLOAT32, FLOAT64, Kernel, kernel, kernels
-from .language.functions import function
+from .language.functions import function, routine
 from .language.operations import (
     absolute,
     any_true,
@@ -58,6 +58,7 @@ __all__ = [
     "part",
     "present",
     "presume",
+    "routine",
     "select",
     "sincos",
     "slots",

@@ -19,7 +19,7 @@ those at the end of the step, so they add dt (damping + dt stiffness) to the wei
 
 from __future__ import annotations
 
-from ..compile import function, kernel, layout
+from ..compile import function, kernel, layout, routine
 from ..model.configuration import difference
 from ..spatial.vectors import get3, get6, put3, symmetric_times
 from .conversion import JOINTS, read_tree
@@ -40,7 +40,7 @@ STATE = layout(JOINTS, q="nq", v="nv", stretch="nv", registers="registers")
 _put_difference = difference.function
 
 
-@function
+@routine
 def place_system(system, poses, twists, near, work):
     """Bodies, joints and coordinates at a state."""
     place_bodies(system, poses, twists, work.bodies)
@@ -72,7 +72,7 @@ def joint_blocks(system):
     return PAIR * joint_rows(system)
 
 
-@function
+@routine
 def put_joint_rows(system, settings, work, blocks, rows):
     """Blocks and rows of joints and couplings, with their biases."""
     for j in range(len(system.joints)):
@@ -83,7 +83,7 @@ def put_joint_rows(system, settings, work, blocks, rows):
         bias_joint_row(settings, rows, row)
 
 
-@function
+@routine
 def put_limit_rows(system, settings, work, blocks, rows, active):
     """Blocks and rows of limits within the margin, and of dry friction; returns the next row."""
     row, at = joint_rows(system), joint_blocks(system)
@@ -96,7 +96,7 @@ def put_limit_rows(system, settings, work, blocks, rows, active):
     return row + count + len(system.bounded)
 
 
-@function
+@routine
 def put_contact_rows(system, contacts, count, settings, work, blocks, rows, row):
     """Blocks and rows of contacts, from `row` on."""
     at = joint_blocks(system) + PAIR * (len(system.limits) + len(system.bounded))

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import flag, instance, positive_integer, real_array
-from ..constrained.rows.constraints import Constraints
-from ..constrained.tasks.loops import close_loops
 from ..contact.solving import solver_request
 from ..errors import DivergenceError, SettingError, ShapeError
 from ..maximal import MaximalSystem, Stabilization
@@ -21,6 +19,7 @@ from ..model.parts.names import known_name
 from .collision.geometry import Geometry
 from .collision.materials import Material
 from .collision.shapes import ground_plane
+from .projection import on_loops
 from .recording import Recording
 from .step import DIVERGED, EULER, METRIC, MIDPOINT, OUTCOME, SLOTS, simulate
 from .structure import World
@@ -143,17 +142,16 @@ class Simulator:
         """Start anew at q and v, projected onto joints; returns by how much that changed them."""
         q, v = self._states("q", q, self.model.nq), self._states("v", v, self.model.nv)
         given_q, given_v = q, v
-        if self.model.constraints:
-            cs = Constraints(self.model, self.model.constraints)
-            q = np.asarray(close_loops(self.model, q, cs))
-            v = _on_joints(cs, q, v)
+        q, v = on_loops(self.model, q, v)
         poses, twists = self.system.state(q, v)
         many = [self._world.start(*x) for x in zip(poses, twists, q, strict=True)]
         self._states_now = np.stack(many)
         self._metrics = np.zeros((len(many), METRIC.size))
         self._v = v.copy()
         self.time = 0.0
-        moved = np.abs(self.model.difference(given_q, q)).max(initial=0.0)
+        moved = 0.0
+        if not np.array_equal(q, given_q):
+            moved = np.abs(self.model.difference(given_q, q)).max()
         return Projection(float(moved), float(np.abs(v - given_v).max(initial=0.0)))
 
     def _states(self, what: str, given: ArrayLike | None, count: int) -> np.ndarray:
@@ -335,15 +333,6 @@ class Simulator:
             f"<Simulator: {many}{self.model.name!r}, {self.integrator}, dt {self.dt:g} s, "
             f"at {self.time:.3f} s>"
         )
-
-
-def _on_joints(cs: Constraints, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The nearest velocities that satisfy constraints."""
-    found = v.copy()
-    for k in range(len(q)):
-        J = cs.jacobian(q[k])
-        found[k] = v[k] - np.linalg.lstsq(J, J @ v[k], rcond=1e-10)[0]
-    return found
 
 
 class _Progress:

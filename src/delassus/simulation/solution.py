@@ -16,7 +16,7 @@ last step times DRAIN: redundant loops load themselves otherwise.
 
 from __future__ import annotations
 
-from ..compile import function, layout, sqrt
+from ..compile import function, layout, routine, sqrt
 from ..contact.kernels import CONES
 from ..contact.laws.cones import natural_map
 from ..contact.laws.request import LIMIT, OPTION
@@ -106,7 +106,7 @@ run_newton = newton_method(BODIES_OPERATOR)
 # --- assembly -------------------------------------------------------------------------------------
 
 
-@function
+@routine
 def prepare_operator(model, inertia, free_blocks, weights, rows, work):
     """A = M + springs + J^T S_j^-1 J, without inside bodies."""
     view, op = bodies_of(model), work.op
@@ -162,7 +162,7 @@ def scale_rows(n_held, row, height, start, rows, work):
         work.bias[row + t] = scale * bias
 
 
-@function
+@routine
 def put_cones(model, counts, active, contacts, rows, dt, state, work):
     """Elements, coefficients and first reactions of all cone rows."""
     _, n_limits, n_bounded, n_contacts = counts
@@ -263,7 +263,7 @@ def natural_map_now(model, counts, options, u, work):
     )  # fmt: skip
 
 
-@function
+@routine
 def solve_step(model, counts, limits, options, joint_tolerance, g, u, work):
     """u+ of all bodies by position. Returns natural map, joint residual, iterations.
 

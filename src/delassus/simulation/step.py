@@ -12,7 +12,7 @@ last step tells. Where contacts close, a little less is reflected.
 
 from __future__ import annotations
 
-from ..compile import absolute, function, kernel, layout, maximum, part, slots
+from ..compile import absolute, function, kernel, layout, maximum, part, routine, slots
 from ..contact.laws.request import LIMIT, OPTION
 from ..maximal.assembly import (
     STATE,
@@ -81,7 +81,7 @@ STEP = layout(
 )
 
 
-@function
+@routine
 def put_motion(model, settings, control, gains, wrenches, state, integrator, work):
     """Inertia, momentum with all forces, and the weights of springs."""
     dt, n = settings[SETTINGS.dt], len(model.bodies) - 1
@@ -152,7 +152,7 @@ def keep_reactions(counts, state, work):
     state.count[0] = 1.0 * n_contacts
 
 
-@function
+@routine
 def step(model, whole, settings, options, control, gains, wrenches, state, metrics, work):
     """One step. Returns how many contacts there are; nothing is done if they exceed the slots."""
     dt, integrator = settings[SETTING.dt], whole[WHOLE.integrator]
@@ -279,7 +279,7 @@ def simulate(
         read_state(model, now, part(trace, (nq + nv) * k), part(metrics, METRIC.size * k), work)
 
 
-@function
+@routine
 def read_state(model, state, trace, metrics, work):
     """q and v of the tree, and the energy of the bodies, at the end of a step."""
     nq = len(model.rest)

@@ -284,7 +284,7 @@ def _compile(kernel_function, signature, dtype, source, name, description, types
         cache.attach(dispatcher, key, before_compiling)
     except cache.NotKept as reason:
         before_compiling(not_kept=str(reason))
-    with machine_code_for_entries_only(dispatcher.targetctx):
+    with machine_code_for_entries_only(dispatcher.targetctx, signature.lanes):
         dispatcher.compile(types)
     (compiled,) = dispatcher.overloads.values()
     return compiled.entry_point  # the dispatcher would find out the types of arguments in each call

@@ -11,7 +11,7 @@ from functools import cache
 from numba import types
 from numba.extending import overload, register_jitable
 
-from ..language.functions import marked
+from ..language.functions import full_name, marked, routines
 from ..language.operations import (
     REDUCIBLE,
     absolute,
@@ -46,10 +46,12 @@ _ROUNDER = {64: 6755399441055744.0, 32: 12582912.0}
 
 
 def install() -> None:
-    """Register with Numba all functions that were marked (`@function`) since the last call."""
+    """Register with Numba all functions that were marked since the last call."""
     _install_operations()
     while marked:
-        register_jitable(**FAST)(marked.pop(0))
+        f = marked.pop(0)
+        options = FAST | {"forceinline": False} if full_name(f) in routines else FAST
+        register_jitable(**options)(f)
 
 
 @cache

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ...compile import absolute, function, sqrt
+from ...compile import absolute, function, routine, sqrt
 from ...spatial.vectors import get6, put6
 from .order import BLOCK_SIZE
 
@@ -213,7 +213,7 @@ def column_block(model, A, e):
     return Block(A, BLOCK_SIZE * (len(model.columns) + e), 6)
 
 
-@function
+@routine
 def factor_columns(model, A):
     """Eliminate all inside bodies. What is left in the place of the front is A_f."""
     for k in range(len(model.columns)):
@@ -264,7 +264,7 @@ def front_block(A, pitch, i, j):
     return Block(A, 6 * (pitch * i + j), pitch)
 
 
-@function
+@routine
 def factor_front(A, count):
     """A = U^T U of a dense matrix, of which the upper triangle of blocks is given"""
     pitch = 6 * count
@@ -280,7 +280,7 @@ def factor_front(A, count):
                 add_product(front_block(A, pitch, i, j), -1.0, X, Y, 6)
 
 
-@function
+@routine
 def solve_front(U, count, b):
     """x <- (U^T U)^-1 x for the 6 `count` numbers of b"""
     pitch = 6 * count
@@ -335,7 +335,7 @@ def solve_small(A, n, width):
             A[width * k + j] = A[width * k + j] / A[width * k + k]
 
 
-@function
+@routine
 def solve_pivoted(A, count):
     """x <- A^-1 x for a matrix [A, x] of 6 `count` rows.
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ...compile import absolute, clear, function, layout, maximum, part
+from ...compile import absolute, clear, function, layout, maximum, part, routine
 from .blocks import backward_columns, solve_front
 from .bodies import count_front, push_front, reduce_forces
 from .elements import add_forces, row_velocity
@@ -164,7 +164,7 @@ def turn_direction(rows, n, joints, share, work):
     return squares
 
 
-@function
+@routine
 def recover(model, joints, cones, g, reactions, limits, u, work):
     """M u = g + J^T lambda_j + C^T lambda_c with J u + c = 0, for given lambda_c.
 

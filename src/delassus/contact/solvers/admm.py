@@ -21,7 +21,18 @@ costs O(n^2) with a dense Delassus matrix, a new penalty O(n^3).
 
 from __future__ import annotations
 
-from ...compile import absolute, any_true, exp, function, layout, log, maximum, select, sqrt
+from ...compile import (
+    absolute,
+    any_true,
+    exp,
+    function,
+    layout,
+    log,
+    maximum,
+    routine,
+    select,
+    sqrt,
+)
 from ..laws.cones import length2, project, project_dual_cone, row_count
 from ..laws.request import LIMIT, OPTION
 from ..laws.residuals import unscaled_map
@@ -42,7 +53,7 @@ def admm(op: Operator):
     """ADMM with an operator."""
     factor_matrix, solve_matrix, multiply = op.factor, op.solve, op.multiply
 
-    @function
+    @routine
     def run(model, counts, limits, most, cones, options, reactions, first, history, dual, memory):
         """At most `most` iterations from `reactions`, which get the best y. Returns their number.
 

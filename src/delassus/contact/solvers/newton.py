@@ -17,7 +17,7 @@ All is scaled (see `operators.dense`). The cost of a step is O(n^3) for the n ro
 
 from __future__ import annotations
 
-from ...compile import absolute, function, layout, maximum, sqrt
+from ...compile import absolute, function, layout, maximum, routine, sqrt
 from ..laws.cones import length2, project, row_count
 from ..laws.request import OPTION
 from ..laws.residuals import unscaled_map
@@ -166,7 +166,7 @@ def newton_method(op: Operator):
                 newton.tried[i] = reactions[i]
         return after
 
-    @function
+    @routine
     def run(
         model, counts, most, is_kept, cones, options, reactions, first, history, newton, memory
     ):

@@ -15,7 +15,7 @@ shapes a sort along an axis can take the place of the loop in `collide`.
 
 from __future__ import annotations
 
-from ...compile import function, kernel, layout
+from ...compile import function, kernel, layout, routine
 from ...maximal.rows.bodies import BODY, POSE, frame_position, frame_rotation
 from ...maximal.rows.contacts import CONTACT, contact_frame
 from ...maximal.rows.softening import SOFTENING
@@ -53,7 +53,7 @@ def is_near(world, pair, margin, placed):
     return dot(apart, apart) <= reach * reach
 
 
-@function
+@routine
 def find_points(world, pair, margin, work):
     """Points between the two shapes of a pair: the function of its family."""
     i, j = pair.first, pair.second
@@ -91,7 +91,7 @@ def write_contact(world, pair, found, k, contacts, c):
         contacts[at + CONTACT.softening + t] = pair.softening[t]
 
 
-@function
+@routine
 def collide(world, bodies, margin, contacts, ids, slots, work):
     """Contacts of all pairs that are closer than the margin; returns how many there are.
 

@@ -21,6 +21,8 @@ from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 
 import numpy as np
 
+from ...language.functions import full_name, routines
+
 _PACKAGE = __name__.partition(".")[0]
 
 
@@ -136,6 +138,7 @@ class _Writer:
     def _function(self, function: FunctionType) -> None:
         code = function.__code__
         self._text(str(function.__module__))  # kept kernels look functions up by it
+        self._text("routine" if full_name(function) in routines else "function")
         self._code(code, function.__doc__)
         self.write((function.__defaults__, function.__kwdefaults__))
         self.write([cell.cell_contents for cell in function.__closure__ or ()])
