@@ -33,7 +33,7 @@ from ..maximal.rows.limits import ACTIVE
 from ..maximal.structure.packed import SIDE
 from .structure import bodies_of
 
-EPS = 1e-5  # damping of joint rows, of their mobility on free bodies
+EPS = 1e-6  # damping of joint rows, of their mobility on free bodies
 DRAIN = 0.9
 OPERATOR_MEMORY = layout(
     operator.OPERATOR,
