@@ -19,9 +19,9 @@ passes are steps of conjugate residuals, with S_j^-1 as preconditioner, on
 
 Each pass has one solution with A, as a proximal one has, and r^T S_j^-1 r falls in each. Chains of
 loops need 4 to 6 passes where proximal ones need up to 80 (8 bodies, to 1e-9 of velocities of about
-1). Redundant rows of loops are not quite redundant while positions are not exact: to satisfy them to
-the last digit would take velocities of order one along a direction that G hardly knows. z^T G z is
-then far below r^T z, which is about equal to it for rows that bodies can follow; passes end there.
+1). Redundant rows of loops are not quite redundant while positions are not exact: to satisfy them
+to the last digit would take velocities of order one along a direction that G hardly knows. Then
+z^T G z is far below r^T z, which is about equal to it for rows that bodies can follow; passes end.
 """
 
 from __future__ import annotations
