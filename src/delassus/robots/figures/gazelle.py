@@ -44,7 +44,7 @@ def gazelle(seed: int = 0, mass_ratio: float = MASS_RATIO, meshes: Path | None =
 
 
 def _add_front_leg(d: Draft, side: str, y: float, x: float, z: float) -> None:
-    name = lambda body: f"{side}_{body}"  # noqa: E731
+    name = (side + "_{}").format
     knee = z - d.vary("front upper", 0.28)
     hoof = knee - d.vary("front lower", 0.3)
     d.box(name("shoulder"), "trunk", X, (x, y, z + 0.04), (x, y, z + 0.02), (0.06, 0.06, 0.06), 0.8)
@@ -89,7 +89,7 @@ def _add_front_leg(d: Draft, side: str, y: float, x: float, z: float) -> None:
 
 
 def _add_hind_leg(d: Draft, side: str, y: float, x: float, z: float) -> None:
-    name = lambda body: f"{side}_{body}"  # noqa: E731
+    name = (side + "_{}").format
     knee, end = z - d.vary("hind upper", 0.3), 0.2
     middle = np.array([x + 0.06, y, knee])
     d.bar(name("hind"), "trunk", Y, (x, y, z), middle, 1.8, 0.04)

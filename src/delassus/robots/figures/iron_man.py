@@ -72,7 +72,7 @@ def iron_man(seed: int = 0, mass_ratio: float = MASS_RATIO, meshes: Path | None 
 
 
 def _add_leg(d: Draft, side: str, s: float, hip: float) -> None:
-    name = lambda body: f"{side}_{body}"  # noqa: E731
+    name = (side + "_{}").format
     y = 0.1 * s
     knee = hip - 0.05 - d.vary("thigh", 0.38)
     ankle = knee - d.vary("shank", 0.36)
@@ -99,7 +99,7 @@ def _add_leg(d: Draft, side: str, s: float, hip: float) -> None:
 
 
 def _add_arm(d: Draft, side: str, s: float, z: float) -> None:
-    name = lambda body: f"{side}_{body}"  # noqa: E731
+    name = (side + "_{}").format
     y = 0.24 * s
     elbow = z - d.vary("upper arm", 0.28)
     wrist = elbow - d.vary("forearm", 0.25)

@@ -65,7 +65,7 @@ def _add_arm(d: Draft, side: str, s: float, z: float) -> None:
     upper, lower = d.vary("upper arm", 0.2), d.vary("forearm", 0.18)
     y = s * 0.2
     elbow, wrist = z - upper, z - upper - lower
-    name = lambda body: f"{side}_{body}"  # noqa: E731
+    name = (side + "_{}").format
     d.box(name("shoulder"), "trunk", Y, (0, s * 0.15, z), (0, s * 0.17, z), (0.06, 0.05, 0.06), 0.5)
     d.box(name("swing"), name("shoulder"), X, (0, y, z), (0, y, z - 0.02), (0.05, 0.05, 0.05), 0.3)
     d.bar(name("upper_arm"), name("swing"), Z, (0, y, z - 0.03), (0, y, elbow), 0.8, 0.03)

@@ -38,7 +38,7 @@ def walker(seed: int = 0, mass_ratio: float = MASS_RATIO, meshes: Path | None = 
 
 
 def _add_leg(d: Draft, side: str, y: float, hip: float, knee: float, ankle: float) -> None:
-    name = lambda body: f"{side}_{body}"  # noqa: E731
+    name = (side + "_{}").format
     cube = (0.06, 0.06, 0.06)
     d.box(name("yaw"), "base", Z, (0, y, hip + 0.1), (0, y, hip + 0.08), cube, 0.4)
     d.box(name("roll"), name("yaw"), X, (0, y, hip + 0.05), (0, y, hip + 0.03), cube, 0.4)
