@@ -14,7 +14,7 @@ ROOMS = {
     (): [
         *("errors", "checks", "compile", "spatial", "model", "dynamics", "constrained"),
         *("embedding", "contact", "maximal", "simulation", "robots", "mujoco", "benchmarks"),
-        *("cli", "__main__"),
+        *("viewer", "cli", "__main__"),
     ],
     ("compile",): ["language", "recorded", "native", FILES],
     ("spatial",): [FILES],

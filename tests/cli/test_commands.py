@@ -197,3 +197,26 @@ def test_import_is_lean():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "set()"
+
+
+def test_view_writes_a_recording_as_a_page(tmp_path, capsys):
+    import numpy as np
+
+    from viewer.recordings import recorded
+
+    model = dl.robots.figure("nunchuk").model
+    recorded(model, np.tile(model.keyframes["home"].q, (20, 1))).save(tmp_path / "run.rec")
+    page = tmp_path / "run.html"
+    assert main(["view", str(tmp_path / "run.rec"), "--html", str(page)]) == 0
+    assert "written" in capsys.readouterr().out and page.stat().st_size > 10_000
+
+
+def test_view_writes_no_page_of_a_model(capsys):
+    assert main(["view", "nunchuk", "--html", "run.html"]) == 2
+    assert "this is a model" in capsys.readouterr().err
+
+
+def test_view_names_what_is_missing(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "viser", None)
+    assert main(["view", "nunchuk"]) == 2
+    assert "pip install 'delassus[viewer]'" in capsys.readouterr().err

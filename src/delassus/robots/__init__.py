@@ -7,6 +7,7 @@
 | `mini_cheetah`, `mit_humanoid`, `tello`, `jvrc1` | robots with rotors, belts and differentials |
 | `linkages` | a crank-rocker, a leg with a four-bar knee, an ankle with two rods |
 | `families` | mechanisms of any depth and number of branches |
+| `figures` | the thirteen systems of a benchmark suite, with loops |
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ..model.model import Model
 from ..model.parts.names import closest
 from . import collection
 from .families import assembled, belts, four_bars, parallel_chains, rotor_pairs
+from .figures import Figure, figure, suite
 from .jvrc1 import jvrc1
 from .linkages import crank_rocker, four_bar_leg, parallel_ankle
 from .mini_cheetah import mini_cheetah
@@ -28,9 +30,11 @@ from .tello import tello
 from .walker import walker
 
 __all__ = [
+    "Figure",
     "assembled",
     "belts",
     "crank_rocker",
+    "figure",
     "four_bar_leg",
     "four_bars",
     "jvrc1",
@@ -43,6 +47,7 @@ __all__ = [
     "parallel_chains",
     "path",
     "rotor_pairs",
+    "suite",
     "tello",
     "walker",
 ]

@@ -51,7 +51,7 @@ def crank_rocker(
             f"shorter than the two others together; got {length}"
         )
     tip, pivot = np.array([0.0, 0.0, short]), np.array([length["ground"], 0.0, 0.0])
-    joint = _meeting_point(tip, length["coupler"], pivot, length["rocker"])
+    joint = meeting_point(tip, length["coupler"], pivot, length["rocker"])
     b = ModelBuilder("crank_rocker")
     _add_bar(b, "crank", "world", _ORIGIN, tip, independent=True)
     _add_bar(b, "coupler", "crank", tip, joint - tip, independent=False)
@@ -130,7 +130,7 @@ def _add_bar(
     b.add_frame(f"{name}_end", name, along)
 
 
-def _meeting_point(
+def meeting_point(
     first: np.ndarray, first_radius: float, second: np.ndarray, second_radius: float
 ) -> np.ndarray:
     """Where two circles in the plane of x and z meet, on the upper side."""

@@ -7,6 +7,7 @@ So what was written before a crash can be read: a part that was cut off is left 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import struct
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import file_path
-from ..errors import FileAccessError, FileFormatError, MissingFileError
+from ..errors import FileAccessError, FileFormatError, MissingFileError, ModelError
 from .step import METRIC
 
 _MARK = b"delassus recording 1\n"
@@ -31,6 +32,7 @@ class Recording:
 
     def __init__(self, name: str, nq: int, nv: int, is_many: bool):
         self.name, self.nq, self.nv, self.is_many = name, nq, nv, is_many
+        self.model: Any = None  # that of the simulator; files do not hold it
         self._parts: list[dict[str, np.ndarray]] = []
         self._file: io.BufferedWriter | None = None
 
@@ -38,6 +40,7 @@ class Recording:
     def start(cls, sim: Any, path: str | PathLike | None) -> Recording:
         """An empty recording of a simulator."""
         made = cls(sim.model.name, sim.model.nq, sim.model.nv, sim.worlds is not None)
+        made.model = sim.model
         if path is not None:
             try:
                 made._file = file_path(path).open("wb")
@@ -140,6 +143,20 @@ class Recording:
         made._parts = parts[1:]
         return made
 
+    def to_html(self, path: str | PathLike, model: Any = None, **options: Any) -> None:
+        """Write a page that plays the recording in any browser, without a server or a network.
+
+        A recording that was read from a file needs its model. Options are those of
+        `delassus.viewer.to_html`.
+        """
+        if model is None and self.model is None:
+            raise ModelError(
+                "a recording from a file does not hold its model: to_html(path, model)"
+            )
+        # The viewer stands above this layer, and is imported only where it is asked for.
+        viewer = importlib.import_module("delassus.viewer")
+        viewer.to_html(self, path, self.model if model is None else model, **options)
+
     def plot(self, *names: str) -> Any:
         """A figure of metrics over time: all, or those named."""
         import matplotlib.pyplot as plt
@@ -152,6 +169,15 @@ class Recording:
         np.atleast_1d(axes)[-1].set_xlabel("time, s")
         figure.tight_layout()
         return figure
+
+
+def is_recording(path: str | PathLike) -> bool:
+    """Whether a file is a recording."""
+    place = Path(file_path(path))
+    if not place.is_file():
+        return False
+    with place.open("rb") as file:
+        return file.read(len(_MARK)) == _MARK
 
 
 def _read_parts(content: bytes, at: int) -> Iterator[dict[str, np.ndarray]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -326,6 +327,16 @@ class Simulator:
             raise DivergenceError(message)
         if self.on_error == "warn":
             warnings.warn(message, RuntimeWarning, stacklevel=4)
+
+    def view(self, **options: Any) -> Any:
+        """Show the worlds as they are now in a browser (extra `viewer`).
+
+        The viewer that is returned moves them by `.update(sim.q)`.
+
+        Options are those of `delassus.viewer.view`: host and port.
+        """
+        # The viewer stands above this layer, and is imported only where it is asked for.
+        return importlib.import_module("delassus.viewer").view(self.model, self.q, **options)
 
     def __repr__(self) -> str:
         many = "" if self.worlds is None else f"{self.worlds} worlds of "

@@ -1,0 +1,17 @@
+"""What people look at: recordings as pages that play anywhere, and models in a browser.
+
+| file | what it holds |
+| --- | --- |
+| `scene` | what is drawn of a model: shapes on places, each place on a body |
+| `meshes` | triangles of mesh files |
+| `motion` | poses of places over time, as small integers |
+| `page`, `page.html`, `page.js` | a recording as one file that plays without a server |
+| `live`, `sliders` | models and recordings in a browser, by viser (extra `viewer`) |
+
+Nothing else of the library imports this layer when it is imported itself.
+"""
+
+from .live import view
+from .page import to_html
+
+__all__ = ["to_html", "view"]

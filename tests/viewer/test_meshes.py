@@ -1,0 +1,53 @@
+"""Triangles of files."""
+
+import numpy as np
+import pytest
+
+from delassus.errors import FileFormatError
+from delassus.robots.figures.shells import capsule_triangles, write_capsule
+from delassus.viewer.meshes import read_triangles, simplified
+
+
+def volume(triangles):
+    a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]
+    return np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0
+
+
+def test_binary_stl(tmp_path):
+    path = write_capsule(tmp_path / "c.stl", 0.1, 0.3)
+    assert np.allclose(read_triangles(path), capsule_triangles(0.1, 0.3), atol=1e-7)
+
+
+def test_stl_as_text(tmp_path):
+    (tmp_path / "t.stl").write_text(
+        "solid t\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\n"
+        "endloop\nendfacet\nendsolid\n"
+    )
+    assert read_triangles(str(tmp_path / "t.stl")).tolist() == [[[0, 0, 0], [1, 0, 0], [0, 1, 0]]]
+
+
+def test_faces_of_obj_become_fans_of_triangles(tmp_path):
+    text = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1/1 2/2 3/3 4/4\nf -4 -3 -2\n"
+    (tmp_path / "t.obj").write_text(text)
+    triangles = read_triangles(str(tmp_path / "t.obj"))
+    assert triangles.shape == (3, 3, 3)
+    assert triangles[1].tolist() == [[0, 0, 0], [1, 1, 0], [0, 1, 0]]
+
+
+@pytest.mark.parametrize("content", [b"", b"solid\nvertex a b c\n", b"\0" * 200])
+def test_damaged_files_are_told(tmp_path, content):
+    (tmp_path / "t.stl").write_bytes(content)
+    with pytest.raises(FileFormatError):
+        read_triangles(str(tmp_path / "t.stl"))
+
+
+def test_a_simplified_mesh_is_nearly_the_same_surface():
+    fine = capsule_triangles(0.1, 0.3)
+    for _ in range(3):  # each triangle becomes four
+        a, b, c = fine[:, 0], fine[:, 1], fine[:, 2]
+        ab, bc, ca = (a + b) / 2, (b + c) / 2, (c + a) / 2
+        parts = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
+        fine = np.concatenate([np.stack(p, axis=1) for p in parts])
+    coarse = simplified(fine, 3000)
+    assert len(coarse) <= 3000 < len(fine)
+    assert np.isclose(volume(coarse), volume(fine), rtol=0.05)
