@@ -20,7 +20,7 @@ from ..model.model import Model
 from ..model.parts.names import known_name
 from .collision.geometry import Geometry
 from .collision.materials import Material
-from .collision.shapes import ground_plane
+from .collision.shapes import ground_plane, has_plane
 from .recording import Recording
 from .step import DIVERGED, EULER, METRIC, MIDPOINT, OUTCOME, SLOTS, simulate
 from .structure import World
@@ -46,10 +46,12 @@ class Simulator:
     >>> sim.reset(q)
     >>> rec = sim.rollout(1000)
 
-    `ground` is whether there is a plane z = 0. `stiffness` and `damping` are those of servos, a
-    number for each degree of freedom, or one: they are part of a step's equations, and pull towards
-    `control` (see `step`). `on_error` is what happens where a world diverges: "raise", "warn", or
-    "record" only. With `worlds` all arrays have an axis more, of that length.
+    `ground` is whether there is a plane z = 0, in a model that has no plane of the world itself.
+    `friction` and `restitution` are those of shapes that say nothing of it. `stiffness` and
+    `damping` are those of servos, a number for each degree of freedom, or one: they are part of a
+    step's equations, and pull towards `control` (see `step`). `on_error` is what happens where a
+    world diverges: "raise", "warn", or "record" only. With `worlds` all arrays have an axis more,
+    of that length.
     """
 
     def __init__(
@@ -86,10 +88,9 @@ class Simulator:
         self.gains[:, 1] = self._per_dof("damping", damping)
         self._check_servos()
         material = Material(friction, restitution)
-        surroundings = [ground_plane(material)] if flag("ground", ground) else []
-        known = {x.frame for x in model.shapes if x.role == "collision" and x.kind != "mesh"}
-        excluded = [c.frames for c in model.contact_exclusions if known.issuperset(c.frames)]
-        self._geometry = Geometry(model, surroundings, materials=material, excluded=excluded)
+        has_ground = flag("ground", ground) and not has_plane(model)
+        surroundings = [ground_plane(material)] if has_ground else []
+        self._geometry = Geometry(model, surroundings, materials=material)
         self._warn_of_shapes()
         self._request = solver_request(solver, tolerance, max_iterations)
         if stabilization is None:

@@ -93,8 +93,9 @@ def write_contact(world, pair, found, k, contacts, c):
 
 @function
 def collide(world, bodies, margin, contacts, ids, slots, work):
-    """Contacts of all pairs that are closer than the margin; returns how many there are.
+    """Contacts of all pairs that are closer than the margin, or their own if it is larger.
 
+    Returns how many there are.
     Only as many as there are slots are stored. If more are returned, the caller has to repeat the
     step with more slots. `work` has the parts of COLLISION.
     """
@@ -102,8 +103,9 @@ def collide(world, bodies, margin, contacts, ids, slots, work):
     place_shapes(world, bodies, work.placed)
     for p in range(len(world.candidates)):
         pair = world.candidates[p]
-        if is_near(world, pair, margin, work.placed):
-            n = find_points(world, pair, margin, work)
+        within = max(margin, pair.margin)
+        if is_near(world, pair, within, work.placed):
+            n = find_points(world, pair, within, work)
             for _ in range(n):
                 if count < slots:
                     k = next_point(found, n)

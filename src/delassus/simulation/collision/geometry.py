@@ -14,7 +14,7 @@ from ...model.packed import INDEX
 from ...model.parts.constraints import Constraint
 from ...spatial.constant import Immutable
 from .materials import Material
-from .pairs import Names, find_pairs, packed_pairs, pair_type
+from .pairs import Names, Pair, find_pairs, packed_pairs, pair_type
 from .shapes import CollisionShape, collision_shapes, packed_shapes, shape_type
 
 GEOMETRY_FIELDS = ("shapes", "candidates")
@@ -40,7 +40,7 @@ class GeometryArrays(namedtuple("GeometryArrays", (*GEOMETRY_FIELDS, "counts")))
     def pack(cls, geometry, real: np.dtype) -> GeometryArrays:
         """The arrays of a geometry in one precision."""
         shapes = list(geometry.shapes)
-        pairs = packed_pairs(shapes, list(geometry.pairs), real)
+        pairs = packed_pairs(shapes, geometry.pairs, real)
         counts = np.array([geometry.model.n_bodies, geometry.slots], INDEX)
         return cls(packed_shapes(shapes, real), pairs, counts)
 
@@ -49,7 +49,8 @@ class Geometry(Immutable, Tabulated):
     """The collision shapes of a model, those of its surroundings, and the pairs that can touch.
 
     `surroundings` are more shapes of the world, such as `ground_plane()`. `excluded` and `only` are
-    pairs of names of shapes, frames or bodies. `slots` is how many contacts there is room for.
+    pairs of names of shapes, frames or bodies, besides those that the model excludes or declares.
+    `soft` is whether softness of surfaces counts. `slots` is how many contacts there is room for.
     What is not handled is listed: `meshes`, names of shapes, and `not_handled`, pairs of names.
     """
 
@@ -64,19 +65,22 @@ class Geometry(Immutable, Tabulated):
         constraints: Iterable[Constraint] | None = None,
         excluded: Names = (),
         only: Names | None = None,
+        soft: bool = False,
         slots: int = 32,
     ):
         super().__init__()
         self.model: Model = instance("the model of a Geometry", model, Model)
-        shapes, meshes = collision_shapes(model, materials)
+        shapes, meshes = collision_shapes(model, materials, soft)
         around = [instance("a shape of surroundings", s, CollisionShape) for s in surroundings]
         # Surroundings come first: so contacts with the ground stand before the others.
         self.shapes: tuple[CollisionShape, ...] = (*around, *shapes)
         self.meshes: tuple[str, ...] = tuple(meshes)
-        found = find_pairs(model, [*self.shapes], constraints, excluded=excluded, only=only)
-        self.pairs: tuple[tuple[int, int], ...] = tuple(found.pairs)
+        found = find_pairs(
+            model, [*self.shapes], constraints, excluded=excluded, only=only, soft=soft
+        )
+        self.pairs: tuple[Pair, ...] = tuple(found.pairs)
         self.not_handled: tuple[tuple[str, str], ...] = tuple(
-            (self.shapes[i].name, self.shapes[j].name) for i, j in found.not_handled
+            (self.shapes[p.first].name, self.shapes[p.second].name) for p in found.not_handled
         )
         self.slots = positive_integer("slots", slots)
         self.dimensions = {
@@ -89,7 +93,7 @@ class Geometry(Immutable, Tabulated):
 
     def bodies(self) -> set[int]:
         """Bodies that can touch something, 0 for the world."""
-        return {self.shapes[k].body for pair in self.pairs for k in pair}
+        return {self.shapes[k].body for pair in self.pairs for k in pair[:2]}
 
     def __repr__(self) -> str:
         return (

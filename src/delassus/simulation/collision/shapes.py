@@ -14,6 +14,7 @@ from ...errors import DataTypeError, ModelError, UnknownNameError
 from ...maximal.rows.contacts import contact_frame
 from ...model.model import Model
 from ...model.packed import INDEX
+from ...model.parts.contacts import Surface
 from ...model.parts.elements import WORLD, Shape
 from ...model.parts.names import closest
 from ...spatial.constant import unit_vector
@@ -30,6 +31,7 @@ KINDS = {
     "ellipsoid": ELLIPSOID,
 }
 GROUND = "ground"
+_ALL_BITS = 2**32 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +39,7 @@ class CollisionShape:
     """A shape on a body: body 0 is the world, the model's body i is i + 1.
 
     `placement` is from the body's centre of mass, in the body's axes, as `maximal` places bodies.
-    `names` are those of the shape, of its frame and of its body.
+    `names` are those of the shape, of its frame and of its body. `vertices` are those of a hull.
     """
 
     name: str
@@ -47,6 +49,8 @@ class CollisionShape:
     half: tuple[float, float, float]  # sizes, see `narrow.records`
     material: Material = field(default_factory=Material)
     names: frozenset[str] = frozenset()
+    frame: str = WORLD
+    surface: Surface = field(default_factory=Surface)
 
     @property
     def radius(self) -> float:
@@ -89,12 +93,15 @@ def packed_shapes(shapes: list[CollisionShape], real: np.dtype) -> np.ndarray:
 
 
 def collision_shapes(
-    model: Model, materials: Material | Mapping[str, Material] | None = None
+    model: Model,
+    materials: Material | Mapping[str, Material] | None = None,
+    soft: bool = False,
 ) -> tuple[list[CollisionShape], list[str]]:
     """The shapes of a model that collide, and the names of its meshes, which are not handled here.
 
     `materials` is one for all shapes, or maps names of shapes, frames or bodies to materials; the
-    name of a shape is looked for first. Shapes without one have the default material.
+    name of a shape is looked for first. Shapes that no name means have the default material, but
+    for what their surfaces say. Softness of surfaces counts if it is asked for.
     """
     chosen = _materials(model, materials)
     found, meshes = [], []
@@ -103,7 +110,7 @@ def collision_shapes(
             if shape.kind == "mesh":
                 meshes.append(shape.name)
             else:
-                found.append(_on_body(model, shape, chosen))
+                found.append(_on_body(model, shape, chosen, soft))
     return found, meshes
 
 
@@ -112,13 +119,31 @@ def ground_plane(
     height: float = 0.0,
     normal: ArrayLike = (0.0, 0.0, 1.0),
 ) -> CollisionShape:
-    """A plane of the world at a height along its normal, named "ground"."""
+    """A plane of the world at a height along its normal, named "ground".
+
+    Whatever bits a shape collides with, the ground has them.
+    """
     material = instance("the material of the ground", material or Material(), Material)
     height = finite_number("the height of the ground", height)
     n = np.array(unit_vector("the normal of the ground", normal, 3))
     at = Transform(np.reshape(contact_frame(n), (3, 3)), height * n)
     return CollisionShape(
-        GROUND, PLANE, 0, at, (0.0, 0.0, 0.0), material, frozenset((GROUND, WORLD))
+        GROUND,
+        PLANE,
+        0,
+        at,
+        (0.0, 0.0, 0.0),
+        material,
+        frozenset((GROUND, WORLD)),
+        surface=Surface(_ALL_BITS, _ALL_BITS),
+    )
+
+
+def has_plane(model: Model) -> bool:
+    """Whether one of the model's own collision shapes is a plane of the world."""
+    return any(
+        shape.role == "collision" and shape.kind == "plane" and model.frame(shape.frame).body < 0
+        for shape in model.shapes
     )
 
 
@@ -152,21 +177,26 @@ def _materials(model: Model, given) -> Mapping[str, Material]:
     return {"": Material(), **given}
 
 
-def _on_body(model: Model, shape: Shape, materials: Mapping[str, Material]) -> CollisionShape:
+def _on_body(
+    model: Model, shape: Shape, materials: Mapping[str, Material], soft: bool
+) -> CollisionShape:
     frame, names = model.frame(shape.frame), tuple(_names(model, shape))
     at = frame.placement @ shape.placement
     if frame.body >= 0:
         center = model.bodies[frame.body].inertia.center
         at = Transform(at.rotation, at.translation - center)
-    name = next((name for name in names if name in materials), "")
+    name = next((name for name in names if name in materials), None)
+    own = materials[""].with_own(shape.surface, soft) if name is None else materials[name]
     return CollisionShape(
         shape.name,
         KINDS[shape.kind],
         frame.body + 1,
         at,
         _size(shape),
-        materials[name],
+        own,
         frozenset(names),
+        shape.frame,
+        shape.surface,
     )
 
 
