@@ -24,6 +24,7 @@ from .collision.shapes import ground_plane, has_plane
 from .recording import Recording
 from .step import DIVERGED, EULER, METRIC, MIDPOINT, OUTCOME, SLOTS, simulate
 from .structure import World
+from .touching import Touching
 
 INTEGRATORS = {"euler": EULER, "midpoint": MIDPOINT}
 ON_ERROR = ("raise", "warn", "record")
@@ -91,6 +92,7 @@ class Simulator:
         has_ground = flag("ground", ground) and not has_plane(model)
         surroundings = [ground_plane(material)] if has_ground else []
         self._geometry = Geometry(model, surroundings, materials=material)
+        self._touching = Touching(self._geometry, _MARGIN)
         self._warn_of_shapes()
         self._request = solver_request(solver, tolerance, max_iterations)
         if stabilization is None:
@@ -185,6 +187,23 @@ class Simulator:
         names = METRIC._fields[:-1]
         return {name: self._shown(self._metrics[:, k].copy()) for k, name in enumerate(names)}
 
+    @property
+    def contacts(self) -> np.ndarray | list[np.ndarray]:
+        """The present contacts, as an array of records; of many worlds a list of such arrays.
+
+        Fields: `first` and `second`, names of bodies; `first_shape` and `second_shape`; `point`,
+        `normal` from the first to the second, `distance`, `friction`; `force` on the second, that
+        of the last step, in world axes. Contacts that are new since then have no force yet.
+        """
+        n, slots = self.system.n_bodies, self._world.dimensions["n_slots"]
+        found = []
+        for state in self._states_now:
+            count = int(state[-4 * slots - 1])
+            ids, reactions = state[-4 * slots :], state[-3 * slots :].reshape(-1, 3)
+            poses = state[: 7 * n].reshape(n, 7)
+            found.append(self._touching.contacts(poses, ids[:count], reactions[:count], self.dt))
+        return found[0] if self.worlds is None else found
+
     def _shown(self, x: np.ndarray) -> np.ndarray:
         return x[0] if self.worlds is None else x
 
@@ -223,14 +242,16 @@ class Simulator:
         control: ArrayLike | Callable | None = None,
         progress: bool = False,
         record: str | None = None,
+        contacts: bool = False,
     ) -> Recording:
         """Many steps; what happens is returned, and written to the file `record` as it happens.
 
         `control` is an array (nv,), (steps, nv), or with a first axis of worlds, or a function of
-        this simulator that returns the control of the next step.
+        this simulator that returns the control of the next step. `contacts` is whether contacts of
+        each step are recorded too, which is slower: Python looks at each step.
         """
         steps = positive_integer("steps", steps)
-        made = Recording.start(self, record)
+        made = Recording.start(self, record, flag("contacts", contacts))
         bar = _Progress(steps, flag("progress", progress))
         with made.closing():
             if callable(control):
@@ -239,8 +260,9 @@ class Simulator:
                     bar.advance(1)
             else:
                 given = self._controls(control, steps)
-                for start in range(0, steps, _CHUNK):
-                    part = given[:, start : start + _CHUNK]
+                chunk = 1 if contacts else _CHUNK
+                for start in range(0, steps, chunk):
+                    part = given[:, start : start + chunk]
                     self._run(part, made)
                     bar.advance(part.shape[1])
         bar.close()

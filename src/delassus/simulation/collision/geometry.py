@@ -91,6 +91,17 @@ class Geometry(Immutable, Tabulated):
         }
         self._is_made = True
 
+    def with_slots(self, slots: int) -> Geometry:
+        """This geometry with room for so many contacts."""
+        made = object.__new__(Geometry)
+        Tabulated.__init__(made)
+        for name, value in vars(self).items():
+            if name not in vars(made):
+                object.__setattr__(made, name, value)
+        object.__setattr__(made, "slots", slots)
+        object.__setattr__(made, "dimensions", {**self.dimensions, "n_slots": slots})
+        return made
+
     def bodies(self) -> set[int]:
         """Bodies that can touch something, 0 for the world."""
         return {self.shapes[k].body for pair in self.pairs for k in pair[:2]}
