@@ -116,10 +116,8 @@ def test_pairs_can_be_excluded_and_chosen():
 
 
 def test_what_is_not_handled_is_listed():
-    mesh = Shape("hull", "b", "collision", "mesh", None, (1.0, 1.0, 1.0), "hull.stl")
     egg = Shape("egg", "d", "collision", "ellipsoid", None, (0.1, 0.1, 0.2))
-    geometry = Geometry(chain(extra=[mesh, egg]), [ground_plane()])
-    assert geometry.meshes == ("hull",)
+    geometry = Geometry(chain(extra=[egg]), [ground_plane()])
     assert {frozenset(pair) for pair in geometry.not_handled} == {
         frozenset(("egg", "a")),
         frozenset(("egg", "b")),

@@ -257,6 +257,6 @@ def test_shapes_that_do_not_collide_are_named_and_excluded_ones_pass_through():
         sim.rollout(400)
     assert touching.q[2] > 0.25
     assert apart.q[2] == pytest.approx(0.1, abs=1e-4)
-    b.add_shape(dl.Shape("hull", "upper", "collision", "mesh", size=(1, 1, 1), mesh="hull.stl"))
-    with pytest.warns(UserWarning, match="meshes do not collide yet: hull"):
+    b.add_shape(dl.Shape("egg", "upper", "collision", "ellipsoid", size=(0.1, 0.1, 0.2)))
+    with pytest.warns(UserWarning, match="do not touch each other: lower and egg"):
         dl.Simulator(b.build())

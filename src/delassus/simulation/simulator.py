@@ -48,7 +48,8 @@ class Simulator:
     >>> rec = sim.rollout(1000)
 
     `ground` is whether there is a plane z = 0, in a model that has no plane of the world itself.
-    `friction` and `restitution` are those of shapes that say nothing of it. `stiffness` and
+    `friction` and `restitution` are those of shapes that say nothing of it. `meshes` is whether
+    meshes collide, by their convex hulls. `stiffness` and
     `damping` are those of servos, a number for each degree of freedom, or one: they are part of a
     step's equations, and pull towards `control` (see `step`). `on_error` is what happens where a
     world diverges: "raise", "warn", or "record" only. With `worlds` all arrays have an axis more,
@@ -74,6 +75,7 @@ class Simulator:
         max_iterations: int = 200,
         stabilization: Stabilization | None = None,
         contact_slots: int = 16,
+        meshes: bool = True,
         on_error: str = "raise",
         threads: int | None = None,
     ):
@@ -91,7 +93,9 @@ class Simulator:
         material = Material(friction, restitution)
         has_ground = flag("ground", ground) and not has_plane(model)
         surroundings = [ground_plane(material)] if has_ground else []
-        self._geometry = Geometry(model, surroundings, materials=material)
+        self._geometry = Geometry(
+            model, surroundings, materials=material, meshes=flag("meshes", meshes)
+        )
         self._touching = Touching(self._geometry, _MARGIN)
         self._warn_of_shapes()
         self._request = solver_request(solver, tolerance, max_iterations)
@@ -117,12 +121,8 @@ class Simulator:
 
     def _warn_of_shapes(self) -> None:
         """Name the shapes that do not collide, or not with all others."""
-        if self._geometry.meshes:
-            names = ", ".join(map(str, self._geometry.meshes))
-            warnings.warn(f"meshes do not collide yet: {names}", UserWarning, stacklevel=3)
-        if self._geometry.not_handled:
-            pairs = ", ".join(" and ".join(map(str, p)) for p in self._geometry.not_handled)
-            warnings.warn(f"these shapes do not touch each other: {pairs}", stacklevel=3)
+        for message in self._geometry.remarks():
+            warnings.warn(message, UserWarning, stacklevel=3)
 
     def _per_dof(self, what: str, given: ArrayLike) -> np.ndarray:
         x = real_array(what, given)

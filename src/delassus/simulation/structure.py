@@ -47,7 +47,7 @@ class WorldArrays(
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
         own = (PLACE, COLUMN, INDEX, TARGET, INDEX, JOINT, JOINT, PAIR)
-        geometry = (shape_type(real), pair_type(real))
+        geometry = (shape_type(real), pair_type(real), real)
         return (*SystemArrays.array_types(real), *own, *geometry)
 
     @classmethod
@@ -66,6 +66,7 @@ class WorldArrays(
             world.pairs,
             geometry.shapes,
             geometry.candidates,
+            geometry.vertices,
         )
         return cls(*SystemArrays.pack(world.system, real), *own)
 

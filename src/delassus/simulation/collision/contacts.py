@@ -21,13 +21,14 @@ from ...maximal.rows.contacts import CONTACT, contact_frame
 from ...maximal.rows.softening import SOFTENING
 from ...spatial.quaternions import rotation
 from ...spatial.vectors import dot, get3, get9, put3, put9, subtract
+from ..narrow.hulls import hull_on_plane
 from ..narrow.planes import with_plane
 from ..narrow.records import COLLISION, FEATURES, FOUND, PLACED, PLANE, center_of, column_of
 from ..narrow.rounds import capsule_and_solid
 from ..narrow.segments import capsules
 from ..narrow.solids import solids
 from .geometry import GeometryArrays
-from .pairs import CAPSULE_AND_SOLID, CAPSULES, WITH_PLANE
+from .pairs import CAPSULE_AND_SOLID, CAPSULES, HULL_ON_PLANE, WITH_PLANE
 
 _DONE = 1e9  # in the place of the feature of a point that is stored already
 
@@ -59,6 +60,8 @@ def find_points(world, pair, margin, work):
     i, j = pair.first, pair.second
     if pair.family == WITH_PLANE:
         return with_plane(world, i, j, margin, work)
+    if pair.family == HULL_ON_PLANE:
+        return hull_on_plane(world, i, j, margin, work)
     if pair.family == CAPSULES:
         return capsules(world, i, j, margin, work)
     if pair.family == CAPSULE_AND_SOLID:

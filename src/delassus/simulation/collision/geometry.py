@@ -13,11 +13,19 @@ from ...model.model import Model
 from ...model.packed import INDEX
 from ...model.parts.constraints import Constraint
 from ...spatial.constant import Immutable
+from ..narrow.records import HULL
 from .materials import Material
+from .meshes import INSTALL
 from .pairs import Names, Pair, find_pairs, packed_pairs, pair_type
-from .shapes import CollisionShape, collision_shapes, packed_shapes, shape_type
+from .shapes import (
+    CollisionShape,
+    collision_shapes,
+    packed_shapes,
+    packed_vertices,
+    shape_type,
+)
 
-GEOMETRY_FIELDS = ("shapes", "candidates")
+GEOMETRY_FIELDS = ("shapes", "candidates", "vertices")
 
 
 class GeometryArrays(namedtuple("GeometryArrays", (*GEOMETRY_FIELDS, "counts"))):
@@ -29,7 +37,7 @@ class GeometryArrays(namedtuple("GeometryArrays", (*GEOMETRY_FIELDS, "counts")))
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        return shape_type(real), pair_type(real), INDEX
+        return shape_type(real), pair_type(real), real, INDEX
 
     @classmethod
     def takes(cls, geometry) -> bool:
@@ -42,7 +50,7 @@ class GeometryArrays(namedtuple("GeometryArrays", (*GEOMETRY_FIELDS, "counts")))
         shapes = list(geometry.shapes)
         pairs = packed_pairs(shapes, geometry.pairs, real)
         counts = np.array([geometry.model.n_bodies, geometry.slots], INDEX)
-        return cls(packed_shapes(shapes, real), pairs, counts)
+        return cls(packed_shapes(shapes, real), pairs, packed_vertices(shapes, real), counts)
 
 
 class Geometry(Immutable, Tabulated):
@@ -50,7 +58,8 @@ class Geometry(Immutable, Tabulated):
 
     `surroundings` are more shapes of the world, such as `ground_plane()`. `excluded` and `only` are
     pairs of names of shapes, frames or bodies, besides those that the model excludes or declares.
-    `soft` is whether softness of surfaces counts. `slots` is how many contacts there is room for.
+    `soft` is whether softness of surfaces counts, `meshes` whether meshes collide. `slots` is how
+    many contacts there is room for.
     What is not handled is listed: `meshes`, names of shapes, and `not_handled`, pairs of names.
     """
 
@@ -66,15 +75,16 @@ class Geometry(Immutable, Tabulated):
         excluded: Names = (),
         only: Names | None = None,
         soft: bool = False,
+        meshes: bool = True,
         slots: int = 32,
     ):
         super().__init__()
         self.model: Model = instance("the model of a Geometry", model, Model)
-        shapes, meshes = collision_shapes(model, materials, soft)
+        shapes, unread = collision_shapes(model, materials, soft, meshes)
         around = [instance("a shape of surroundings", s, CollisionShape) for s in surroundings]
         # Surroundings come first: so contacts with the ground stand before the others.
         self.shapes: tuple[CollisionShape, ...] = (*around, *shapes)
-        self.meshes: tuple[str, ...] = tuple(meshes)
+        self.meshes: tuple[str, ...] = tuple(unread)
         found = find_pairs(
             model, [*self.shapes], constraints, excluded=excluded, only=only, soft=soft
         )
@@ -101,6 +111,22 @@ class Geometry(Immutable, Tabulated):
         object.__setattr__(made, "slots", slots)
         object.__setattr__(made, "dimensions", {**self.dimensions, "n_slots": slots})
         return made
+
+    def remarks(self) -> list[str]:
+        """What of the model does not collide, in words."""
+        found = []
+        if self.meshes:
+            names = ", ".join(self.meshes)
+            found.append(f"meshes do not collide without coal ({INSTALL}): {names}")
+        hulls = {shape.name for shape in self.shapes if shape.kind == HULL}
+        lonely = sorted(hulls.intersection(n for p in self.not_handled for n in p))
+        if lonely:
+            found.append(f"these meshes touch planes only: {', '.join(lonely)}")
+        others = [p for p in self.not_handled if not hulls.intersection(p)]
+        if others:
+            pairs = ", ".join(" and ".join(p) for p in others)
+            found.append(f"these shapes do not touch each other: {pairs}")
+        return found
 
     def bodies(self) -> set[int]:
         """Bodies that can touch something, 0 for the world."""

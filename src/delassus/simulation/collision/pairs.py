@@ -27,12 +27,12 @@ from ...model.parts.constraints import Closure, Connect, Constraint, Weld
 from ...model.parts.contacts import ContactPair
 from ...model.parts.joints import Fixed, Free
 from ...model.parts.names import closest
-from ..narrow.records import BOX, CAPSULE, CYLINDER, PLANE
+from ..narrow.records import BOX, CAPSULE, CYLINDER, HULL, PLANE
 from .materials import Material
 from .shapes import CollisionShape
 
 # Families of pairs, each with one function: see `narrow`.
-WITH_PLANE, CAPSULES, CAPSULE_AND_SOLID, SOLIDS = range(4)
+WITH_PLANE, CAPSULES, CAPSULE_AND_SOLID, SOLIDS, HULL_ON_PLANE = range(5)
 _SOLID = (BOX, CYLINDER)
 
 Names = Iterable[tuple[str, str]]
@@ -64,7 +64,7 @@ def pair_type(real: np.dtype) -> np.dtype:
 def family(first: int, second: int) -> int | None:
     """The family of a pair of kinds, the lower one first; None if no function handles it."""
     if first == PLANE:
-        return None if second == PLANE else WITH_PLANE
+        return {PLANE: None, HULL: HULL_ON_PLANE}.get(second, WITH_PLANE)
     if second <= CAPSULE:
         return CAPSULES
     if second in _SOLID:
