@@ -9,6 +9,7 @@ from delassus.maximal.rows.contacts import CONTACT, contact_frame
 from delassus.maximal.settings import Softening
 from delassus.maximal.system import MaximalSystem
 from delassus.model.parts.elements import Shape
+from delassus.simulation.collision import geometry as module
 from delassus.simulation.collision.contacts import find_contacts
 from delassus.simulation.collision.geometry import Geometry
 from delassus.simulation.collision.materials import Material
@@ -115,9 +116,13 @@ def test_pairs_can_be_excluded_and_chosen():
     }
 
 
-def test_what_is_not_handled_is_listed():
+def test_what_no_kernel_handles_is_outside_or_without_coal_listed(monkeypatch):
     egg = Shape("egg", "d", "collision", "ellipsoid", None, (0.1, 0.1, 0.2))
+    handled = Geometry(chain(extra=[egg]), [ground_plane()])
+    assert (len(handled.outside), handled.not_handled) == (2, ())
+    monkeypatch.setattr(module, "can_read", lambda: False)
     geometry = Geometry(chain(extra=[egg]), [ground_plane()])
+    assert geometry.outside == ()
     assert {frozenset(pair) for pair in geometry.not_handled} == {
         frozenset(("egg", "a")),
         frozenset(("egg", "b")),

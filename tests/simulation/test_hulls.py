@@ -8,10 +8,10 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import delassus as dl
-from delassus.simulation.collision import shapes
+from delassus.simulation.collision import geometry, shapes
 from delassus.simulation.collision.geometry import Geometry
 from delassus.simulation.collision.shapes import ground_plane
-from simulation.scenes import FLAT, touches
+from simulation.scenes import touches
 
 pytestmark = pytest.mark.uncompiled
 pytest.importorskip("coal")
@@ -117,17 +117,10 @@ def test_wrong_meshes_are_named(tmp_path):
         on_ground(write_mesh(tmp_path / "lost.obj", lost))
 
 
-def test_what_meshes_do_not_touch_is_told(tmp_path, monkeypatch):
-    mesh = write_mesh(tmp_path / "cube.obj", CUBE)
-    b = dl.ModelBuilder("two")
-    for name in ("a", "b"):
-        b.add_body(name, joint=dl.Free(), mass=1.0, inertia=np.eye(3))
-        b.add_shape(dl.Shape(name, name, "collision", "mesh", size=(1, 1, 1), mesh=mesh))
-    model = b.build()
-    with pytest.warns(UserWarning, match="these meshes touch planes only: a, b"):
-        dl.Simulator(model)
+def test_without_coal_meshes_are_named(tmp_path, monkeypatch):
+    model = body_of(write_mesh(tmp_path / "cube.obj", CUBE))
     assert Geometry(model, meshes=False).shapes == ()
-    monkeypatch.setattr(shapes, "can_read", lambda: False)
-    with pytest.warns(UserWarning, match=r"without coal \(pip install .*\): a, b"):
+    for place in (shapes, geometry):
+        monkeypatch.setattr(place, "can_read", lambda: False)
+    with pytest.warns(UserWarning, match=r"without coal \(pip install .*\): mesh"):
         dl.Simulator(model)
-    assert touches(Geometry(model), [[0, 0, 0, *FLAT]] * 2) == []

@@ -20,6 +20,7 @@ from ..model.model import Model
 from ..model.parts.names import known_name
 from .collision.geometry import Geometry
 from .collision.materials import Material
+from .collision.outside import moved
 from .collision.shapes import ground_plane, has_plane
 from .recording import Recording
 from .step import DIVERGED, EULER, METRIC, MIDPOINT, OUTCOME, SLOTS, simulate
@@ -260,7 +261,7 @@ class Simulator:
                     bar.advance(1)
             else:
                 given = self._controls(control, steps)
-                chunk = 1 if contacts else _CHUNK
+                chunk = 1 if contacts or self._geometry.outside else _CHUNK
                 for start in range(0, steps, chunk):
                     part = given[:, start : start + chunk]
                     self._run(part, made)
@@ -314,9 +315,13 @@ class Simulator:
         first, steps = begun[own[0]], control.shape[1]
         nothing = np.zeros((self.model.n_bodies, 6))
         ticks = np.zeros(steps, np.int64)
+        outside = self._outside(own)
+        if outside is None:
+            again.extend(own)
+            return
         inputs = (
             self._states_now[own], np.ascontiguousarray(control), self.gains[None], nothing[None],
-            self._settings[None], self._request.options[None],
+            outside, self._settings[None], self._request.options[None],
         )  # fmt: skip
         after, found, told, outcome = simulate(
             self._world, inputs, None, self.threads, (self._whole, ticks)
@@ -331,6 +336,20 @@ class Simulator:
                 again.append(world)
             elif reason == DIVERGED:
                 self._fail(world, self.time + (first + done) * self.dt)
+
+    def _outside(self, own: np.ndarray) -> np.ndarray | None:
+        """Contacts from outside of kernels, for one step; None if slots do not suffice."""
+        numbers = np.zeros((len(own), self._world.dimensions["n_outside"]))
+        if self._geometry.outside:
+            n = self.system.n_bodies
+            half = 0.5 * self.dt if self.integrator == "midpoint" else 0.0
+            for row, state in zip(numbers, self._states_now[own], strict=True):
+                poses, twists = state[: 7 * n].reshape(n, 7), state[7 * n : 13 * n].reshape(n, 6)
+                found = self._touching.outside.contacts(moved(poses, twists, half), _MARGIN)
+                if len(found) > self.system.contact_slots:
+                    return None
+                row[0], row[1 : 1 + found.size] = len(found), found.ravel()
+        return numbers
 
     def _grow(self) -> None:
         """Twice as many slots for contacts; states are kept."""

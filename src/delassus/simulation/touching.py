@@ -7,6 +7,7 @@ import numpy as np
 from ..maximal.rows.contacts import CONTACT
 from .collision.contacts import find_contacts
 from .collision.geometry import Geometry
+from .collision.outside import OUTSIDE, Outside
 from .collision.shapes import body_name
 from .narrow.records import FEATURES
 
@@ -30,6 +31,7 @@ class Touching:
     def __init__(self, geometry: Geometry, margin: float):
         self.geometry, self.margin = geometry, np.array([margin])
         self.type = contact_type(geometry)
+        self.outside = Outside(geometry)
 
     def contacts(
         self, poses: np.ndarray, ids: np.ndarray, reactions: np.ndarray, dt: float
@@ -44,10 +46,14 @@ class Touching:
             self.geometry = self.geometry.with_slots(int(count[0]))
             found, own, count = find_contacts(self.geometry, (poses, self.margin))
         n = int(count[0])
-        table = np.zeros(n, self.type)
+        more = self.outside.contacts(poses, self.margin[0])
+        found = np.concatenate([found[:n], more[:, OUTSIDE.contact :]])
+        own = np.concatenate([own[:n], more[:, OUTSIDE.id]]).astype(int)
+        pairs = (*self.geometry.pairs, *self.geometry.outside)
+        table = np.zeros(len(found), self.type)
         known = dict(zip(ids.astype(int).tolist(), reactions, strict=True))
-        for record, x, number in zip(table, found[:n], own[:n].astype(int), strict=True):
-            pair = self.geometry.pairs[number // FEATURES]
+        for record, x, number in zip(table, found, own, strict=True):
+            pair = pairs[number // FEATURES]
             shapes = self.geometry.shapes[pair.first], self.geometry.shapes[pair.second]
             frame = x[CONTACT.frame : CONTACT.distance].reshape(3, 3)
             for side, shape in zip(("first", "second"), shapes, strict=True):

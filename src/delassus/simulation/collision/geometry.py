@@ -13,9 +13,8 @@ from ...model.model import Model
 from ...model.packed import INDEX
 from ...model.parts.constraints import Constraint
 from ...spatial.constant import Immutable
-from ..narrow.records import HULL
 from .materials import Material
-from .meshes import INSTALL
+from .meshes import INSTALL, can_read
 from .pairs import Names, Pair, find_pairs, packed_pairs, pair_type
 from .shapes import (
     CollisionShape,
@@ -89,8 +88,11 @@ class Geometry(Immutable, Tabulated):
             model, [*self.shapes], constraints, excluded=excluded, only=only, soft=soft
         )
         self.pairs: tuple[Pair, ...] = tuple(found.pairs)
+        # Pairs that coal handles, outside of kernels.
+        self.outside: tuple[Pair, ...] = tuple(found.not_handled) if can_read() else ()
+        left = [] if can_read() else found.not_handled
         self.not_handled: tuple[tuple[str, str], ...] = tuple(
-            (self.shapes[p.first].name, self.shapes[p.second].name) for p in found.not_handled
+            (self.shapes[p.first].name, self.shapes[p.second].name) for p in left
         )
         self.slots = positive_integer("slots", slots)
         self.dimensions = {
@@ -118,19 +120,15 @@ class Geometry(Immutable, Tabulated):
         if self.meshes:
             names = ", ".join(self.meshes)
             found.append(f"meshes do not collide without coal ({INSTALL}): {names}")
-        hulls = {shape.name for shape in self.shapes if shape.kind == HULL}
-        lonely = sorted(hulls.intersection(n for p in self.not_handled for n in p))
-        if lonely:
-            found.append(f"these meshes touch planes only: {', '.join(lonely)}")
-        others = [p for p in self.not_handled if not hulls.intersection(p)]
-        if others:
-            pairs = ", ".join(" and ".join(p) for p in others)
-            found.append(f"these shapes do not touch each other: {pairs}")
+        if self.not_handled:
+            pairs = ", ".join(" and ".join(p) for p in self.not_handled)
+            found.append(f"these shapes do not touch each other without coal ({INSTALL}): {pairs}")
         return found
 
     def bodies(self) -> set[int]:
         """Bodies that can touch something, 0 for the world."""
-        return {self.shapes[k].body for pair in self.pairs for k in pair[:2]}
+        pairs = (*self.pairs, *self.outside)
+        return {self.shapes[k].body for pair in pairs for k in pair[:2]}
 
     def __repr__(self) -> str:
         return (

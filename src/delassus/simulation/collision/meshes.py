@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def hull_vertices(shape: Shape) -> np.ndarray:
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
     if len(points) < 4 or not spread[-1] > _THINNEST * extent * np.sqrt(len(points)):
         raise ModelError(f"{what}: mesh {path} has no thickness")
-    return _hull(points)
+    return np.array(convex_of(points).points())
 
 
 def _read(what: str, path: str) -> np.ndarray:
@@ -49,13 +50,13 @@ def _read(what: str, path: str) -> np.ndarray:
         raise ModelError(f"{what}: mesh {path} cannot be read: {error}") from None
 
 
-def _hull(points: np.ndarray) -> np.ndarray:
-    """Corners of the convex hull of points."""
+def convex_of(points: np.ndarray) -> Any:
+    """The convex hull of points, as coal has it."""
     import coal
 
     model = coal.BVHModelOBBRSS()
     model.beginModel(0, len(points))
     model.addVertices(points)
     model.endModel()
-    model.buildConvexHull(False, "Qt")
-    return np.array(model.convex.points())
+    model.buildConvexHull(True, "Qt")
+    return model.convex

@@ -121,7 +121,10 @@ def find_pairs(
                 order = (i, j) if a.kind <= b.kind else (j, i)
                 pair = Pair(*order, *_contact(a, b, own, soft))
                 is_handled = family(*sorted((a.kind, b.kind))) is not None
-                (found.pairs if is_handled else found.not_handled).append(pair)
+                if is_handled:
+                    found.pairs.append(pair)
+                elif PLANE not in (a.kind, b.kind):  # two planes do not touch
+                    found.not_handled.append(pair)
     return found
 
 
