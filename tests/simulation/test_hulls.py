@@ -119,7 +119,7 @@ def test_wrong_meshes_are_named(tmp_path):
 
 def test_without_coal_meshes_are_named(tmp_path, monkeypatch):
     model = body_of(write_mesh(tmp_path / "cube.obj", CUBE))
-    assert Geometry(model, meshes=False).shapes == ()
+    assert Geometry(model, meshes="none").shapes == ()
     for place in (shapes, geometry):
         monkeypatch.setattr(place, "can_read", lambda: False)
     with pytest.warns(UserWarning, match=r"without coal \(pip install .*\): mesh"):

@@ -39,7 +39,7 @@ def outside(geometry, poses, margin=0.05):
 
 @pytest.mark.parametrize("other", ["sphere", "capsule", "box", "cylinder", "mesh"])
 def test_a_mesh_is_as_far_from_others_as_the_box_that_it_is(tmp_path, other):
-    geometry, rng, count = Geometry(two(tmp_path, other)), np.random.default_rng(0), 0
+    geometry, rng, count = Geometry(two(tmp_path, other), meshes="all"), np.random.default_rng(0), 0
     kinds = ("box", "box" if other == "mesh" else other)
     for _ in range(300):
         poses = [random_pose(rng, 0.0), random_pose(rng, 0.4)]
@@ -68,14 +68,18 @@ def test_ellipsoids_that_are_balls_touch_as_balls_do():
 def test_a_tilted_cube_on_a_cube_has_corners_at_heights_of_their_own(tmp_path):
     tilt = Rotation.from_euler("x", 1e-4)
     poses = [[0, 0, 0, *FLAT], [0, 0, 0.2, *tilt.as_quat()]]
-    found, points, normals = outside(Geometry(two(tmp_path, "mesh")), poses)
+    found, points, normals = outside(Geometry(two(tmp_path, "mesh"), meshes="all"), poses)
     assert len(found) == 4
     np.testing.assert_allclose(found, 1e-4 * points[:, 1], atol=1e-7)
     np.testing.assert_allclose(normals, np.tile([0, 0, 1], (4, 1)), atol=2e-4)
 
 
 def test_ids_of_a_cube_on_a_cube_stay_while_it_trembles_and_both_turn(tmp_path):
-    geometry, rng, kept = Geometry(two(tmp_path, "mesh")), np.random.default_rng(0), None
+    geometry, rng, kept = (
+        Geometry(two(tmp_path, "mesh"), meshes="all"),
+        np.random.default_rng(0),
+        None,
+    )
     finder = Outside(geometry)
     for k in range(40):
         yaw, tilt = Rotation.from_euler("z", 0.3 * k), 1e-7 * rng.standard_normal(3)
@@ -100,7 +104,7 @@ def test_poses_move_as_in_the_kernel():
 
 def stacked(tmp_path, **options):
     model = two(tmp_path, "mesh")
-    sim, q = dl.Simulator(model, **options), model.neutral()
+    sim, q = dl.Simulator(model, meshes="all", **options), model.neutral()
     q[[2, 7, 8, 9]] = 0.1, 0.02, 0.03, 0.3005
     sim.reset(q)
     return sim
@@ -126,3 +130,12 @@ def test_slots_grow_and_a_rollout_from_a_state_comes_out_the_same(tmp_path):
         sim.step()
     assert np.array_equal(sim.q, first[:, -1])
     np.testing.assert_array_equal(first[0], first[1])
+
+
+def test_meshes_touch_planes_only_if_nothing_more_is_asked_for(tmp_path):
+    with pytest.warns(UserWarning, match="these meshes touch planes only: shape 0, shape 1; "):
+        sim = dl.Simulator(two(tmp_path, "mesh"))
+    assert sim._geometry.outside == ()
+    assert len(sim._geometry.pairs) == 2
+    with pytest.raises(dl.DelassusError, match="meshes"):
+        dl.Simulator(two(tmp_path, "mesh"), meshes="some")

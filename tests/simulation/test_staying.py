@@ -47,11 +47,12 @@ def test_points_and_tangents_stay_the_same_over_a_thousand_steps(scene):
 @pytest.mark.slow
 @pytest.mark.parametrize("friction", [0.8, 0.3])
 def test_a_box_at_rest_does_not_creep_in_a_minute(friction):
-    sim = started(["box"], [0.1], friction=friction)
+    # Velocities up to the tolerance remain: at 1e-6 m/s the box may creep by some micrometres.
+    sim = started(["box"], [0.1], friction=friction, tolerance=1e-8)
     sim.rollout(1000)
     before = sim.q
     sim.rollout(60_000)
-    assert np.abs(sim.model.difference(before, sim.q)).max() < 1e-6
+    assert np.abs(sim.model.difference(before, sim.q)).max() < 1e-8
 
 
 @pytest.mark.parametrize("kind", ["sphere", "capsule", "box", "cylinder"])

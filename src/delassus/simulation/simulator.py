@@ -49,8 +49,8 @@ class Simulator:
     >>> rec = sim.rollout(1000)
 
     `ground` is whether there is a plane z = 0, in a model that has no plane of the world itself.
-    `friction` and `restitution` are those of shapes that say nothing of it. `meshes` is whether
-    meshes collide, by their convex hulls. `stiffness` and
+    `friction` and `restitution` are those of shapes that say nothing of it. `meshes` is with what
+    meshes collide, by their convex hulls: "planes", "all" or "none". `stiffness` and
     `damping` are those of servos, a number for each degree of freedom, or one: they are part of a
     step's equations, and pull towards `control` (see `step`). `on_error` is what happens where a
     world diverges: "raise", "warn", or "record" only. With `worlds` all arrays have an axis more,
@@ -76,7 +76,7 @@ class Simulator:
         max_iterations: int = 200,
         stabilization: Stabilization | None = None,
         contact_slots: int = 16,
-        meshes: bool = True,
+        meshes: str = "planes",
         on_error: str = "raise",
         threads: int | None = None,
     ):
@@ -94,9 +94,7 @@ class Simulator:
         material = Material(friction, restitution)
         has_ground = flag("ground", ground) and not has_plane(model)
         surroundings = [ground_plane(material)] if has_ground else []
-        self._geometry = Geometry(
-            model, surroundings, materials=material, meshes=flag("meshes", meshes)
-        )
+        self._geometry = Geometry(model, surroundings, materials=material, meshes=meshes)
         self._touching = Touching(self._geometry, _MARGIN)
         self._warn_of_shapes()
         self._request = solver_request(solver, tolerance, max_iterations)

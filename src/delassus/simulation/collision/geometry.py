@@ -12,9 +12,11 @@ from ...compile import Tabulated
 from ...model.model import Model
 from ...model.packed import INDEX
 from ...model.parts.constraints import Constraint
+from ...model.parts.names import known_name
 from ...spatial.constant import Immutable
+from ..narrow.records import HULL
 from .materials import Material
-from .meshes import INSTALL, can_read
+from .meshes import INSTALL, MESHES, can_read
 from .pairs import Names, Pair, find_pairs, packed_pairs, pair_type
 from .shapes import (
     CollisionShape,
@@ -57,8 +59,8 @@ class Geometry(Immutable, Tabulated):
 
     `surroundings` are more shapes of the world, such as `ground_plane()`. `excluded` and `only` are
     pairs of names of shapes, frames or bodies, besides those that the model excludes or declares.
-    `soft` is whether softness of surfaces counts, `meshes` whether meshes collide. `slots` is how
-    many contacts there is room for.
+    `soft` is whether softness of surfaces counts, `meshes` with what meshes collide: "planes",
+    "all" or "none". `slots` is how many contacts there is room for.
     What is not handled is listed: `meshes`, names of shapes, and `not_handled`, pairs of names.
     """
 
@@ -74,12 +76,13 @@ class Geometry(Immutable, Tabulated):
         excluded: Names = (),
         only: Names | None = None,
         soft: bool = False,
-        meshes: bool = True,
+        meshes: str = "planes",
         slots: int = 32,
     ):
         super().__init__()
         self.model: Model = instance("the model of a Geometry", model, Model)
-        shapes, unread = collision_shapes(model, materials, soft, meshes)
+        known_name("meshes", meshes, MESHES)
+        shapes, unread = collision_shapes(model, materials, soft, meshes != "none")
         around = [instance("a shape of surroundings", s, CollisionShape) for s in surroundings]
         # Surroundings come first: so contacts with the ground stand before the others.
         self.shapes: tuple[CollisionShape, ...] = (*around, *shapes)
@@ -88,11 +91,17 @@ class Geometry(Immutable, Tabulated):
             model, [*self.shapes], constraints, excluded=excluded, only=only, soft=soft
         )
         self.pairs: tuple[Pair, ...] = tuple(found.pairs)
-        # Pairs that coal handles, outside of kernels.
-        self.outside: tuple[Pair, ...] = tuple(found.not_handled) if can_read() else ()
-        left = [] if can_read() else found.not_handled
+        # Pairs that coal handles, outside of kernels; in each the shape of the higher kind is last.
+        taken = [
+            can_read() and (meshes == "all" or self.shapes[p.second].kind != HULL)
+            for p in found.not_handled
+        ]
+        marked = list(zip(found.not_handled, taken, strict=True))
+        self.outside: tuple[Pair, ...] = tuple(p for p, is_taken in marked if is_taken)
         self.not_handled: tuple[tuple[str, str], ...] = tuple(
-            (self.shapes[p.first].name, self.shapes[p.second].name) for p in left
+            (self.shapes[p.first].name, self.shapes[p.second].name)
+            for p, is_taken in marked
+            if not is_taken
         )
         self.slots = positive_integer("slots", slots)
         self.dimensions = {
@@ -120,8 +129,17 @@ class Geometry(Immutable, Tabulated):
         if self.meshes:
             names = ", ".join(self.meshes)
             found.append(f"meshes do not collide without coal ({INSTALL}): {names}")
-        if self.not_handled:
-            pairs = ", ".join(" and ".join(p) for p in self.not_handled)
+        hulls = {shape.name for shape in self.shapes if shape.kind == HULL}
+        lonely = sorted(hulls.intersection(name for pair in self.not_handled for name in pair))
+        if lonely:
+            names = ", ".join(lonely[:5]) + (f" and {len(lonely) - 5} more" if lonely[5:] else "")
+            found.append(
+                f"these meshes touch planes only: {names}; meshes='all' lets them touch other "
+                "shapes, which is slower"
+            )
+        others = [pair for pair in self.not_handled if not hulls.intersection(pair)]
+        if others:
+            pairs = ", ".join(" and ".join(p) for p in others)
             found.append(f"these shapes do not touch each other without coal ({INSTALL}): {pairs}")
         return found
 

@@ -11,6 +11,8 @@ import numpy as np
 from ...errors import MissingFileError, ModelError
 from ...model.parts.elements import Shape
 
+# With what meshes collide: planes are in the kernel, other shapes are left to coal.
+MESHES = ("planes", "all", "none")
 INSTALL = "pip install 'delassus[meshes]'"
 # A hull thinner than this part of its largest extent has no inside.
 _THINNEST = 1e-6
@@ -28,7 +30,7 @@ def hull_vertices(shape: Shape) -> np.ndarray:
     if not os.path.isfile(path):
         raise MissingFileError(
             f"{what}: there is no mesh file {path}; without meshes a simulator is made by "
-            "meshes=False"
+            "meshes='none'"
         )
     points = _read(what, path) * np.array(shape.size)
     if not np.isfinite(points).all():
