@@ -67,8 +67,11 @@ BODY = {
 }  # fmt: skip
 SHAPE = {
     "name": "s", "frame": FRAME, "role": "visual", "kind": "mesh", "placement": dl.Transform(),
-    "size": (1, 1, 1), "mesh": "a.stl", "color": (1, 1, 1, 1), "contype": 1, "conaffinity": 1,
-    "friction": 0.5, "restitution": 0.5, "softness": [1.0] * 7, "margin": 0.0, "priority": 0,
+    "size": (1, 1, 1), "mesh": "a.stl", "color": (1, 1, 1, 1), "surface": dl.Surface(),
+}  # fmt: skip
+SURFACE = {
+    "contype": 1, "conaffinity": 1, "friction": 0.5, "restitution": 0.5, "softness": [1.0] * 7,
+    "margin": 0.0, "priority": 0,
 }  # fmt: skip
 PLANE = dl.Shape("s", "world", "visual", "plane")
 FRAMED = {
@@ -94,6 +97,7 @@ CALLS = {
     "Inertia +": (lambda other: dl.Inertia() + other, {"other": dl.Inertia()}),
     "moved": (dl.Inertia().moved, {"placement": dl.Transform()}),
     "Shape": (dl.Shape, SHAPE),
+    "Surface": (dl.Surface, SURFACE),
     "Connect": (dl.Connect, {"frame": "a", "other": "b"}),
     "Closure": (dl.Closure, {"joint_type": dl.Revolute(), "frame": "a", "other": "b"}),
     "Gear": (dl.Gear, {"joint": "a", "other": "b", "ratio": 1.0, "offset": 0.0}),

@@ -92,7 +92,7 @@ from .model.formats import ModelFileWarning, load
 from .model.model import Model
 from .model.parts.actuators import Actuator
 from .model.parts.constraints import Closure, Connect, Coupling, Distance, Gear, Implicit, Weld
-from .model.parts.contacts import ContactExclusion, ContactPair
+from .model.parts.contacts import ContactExclusion, ContactPair, Surface
 from .model.parts.elements import Shape
 from .model.parts.joints import (
     Cylindrical,
@@ -179,6 +179,7 @@ __all__ = [
     "ShapeError",
     "Simulator",
     "Spherical",
+    "Surface",
     "Transform",
     "Translation",
     "Universal",

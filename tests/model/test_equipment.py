@@ -20,8 +20,8 @@ def robot(*contacts: dl.ContactExclusion | dl.ContactPair, **keyframe) -> dl.Mod
         builder.add_body(name, "trunk", joint_name=f"{name}_hip", mass=1.0)
         builder.add_shape(
             dl.Shape(
-                f"{name}_foot", name, "collision", "sphere", size=[0.1], contype=6, conaffinity=0,
-                friction=0.7, restitution=0.1, softness=SOFT, margin=0.001, priority=1,
+                f"{name}_foot", name, "collision", "sphere", size=[0.1],
+                surface=dl.Surface(6, 0, 0.7, 0.1, SOFT, margin=0.001, priority=1),
             )
         )  # fmt: skip
     builder.add_body("tail", "trunk", mass=0.1, gravity_compensation=1 / 3)
@@ -49,9 +49,7 @@ def assert_same(a: dl.Model, b: dl.Model) -> None:
         other = b.keyframes[name]
         for array in ("q", "v", "u", "time"):
             np.testing.assert_array_equal(getattr(key, array), getattr(other, array))
-    names = ("contype", "conaffinity", "friction", "restitution", "softness", "margin", "priority")
-    for one, other in zip(a.shapes, b.shapes, strict=True):
-        assert [getattr(one, n) for n in names] == [getattr(other, n) for n in names]
+    assert [x.surface for x in a.shapes] == [x.surface for x in b.shapes]
     assert [x.gravity_compensation for x in a.bodies] == [x.gravity_compensation for x in b.bodies]
 
 
@@ -76,7 +74,7 @@ def test_files_from_before_load_and_plain_models_are_written_as_before(tmp_path)
     assert list(record["shapes"][0])[-2:] == ["mesh", "color"]
     model = load(path)
     assert (model.actuators, dict(model.keyframes)) == ((), {})
-    assert (model.shapes[0].friction, model.shapes[0].contype) == (None, 1)
+    assert model.shapes[0].surface == dl.Surface()
 
 
 @pytest.mark.parametrize(
@@ -128,9 +126,9 @@ def test_contacts_name_frames_and_single_collision_shapes_that_exist():
         ({"margin": np.nan}, "margin must be a finite number"),
     ],
 )
-def test_wrong_numbers_of_contacts_are_errors_that_name_the_shape(given, message):
-    with pytest.raises(dl.ModelError, match="shape 's': " + message):
-        dl.Shape("s", "world", "collision", "plane", **given)
+def test_wrong_numbers_of_contacts_are_errors(given, message):
+    with pytest.raises(dl.ModelError, match=message):
+        dl.Surface(**given)
 
 
 def test_a_keyframe_must_fit_the_model_and_cannot_be_changed():

@@ -22,7 +22,7 @@ from ..spatial.inertia import Inertia
 from ..spatial.transform import Transform
 from .parts.actuators import Actuator
 from .parts.constraints import Constraint, Coupling, Implicit
-from .parts.contacts import ContactExclusion, ContactPair
+from .parts.contacts import ContactExclusion, ContactPair, Surface
 from .parts.elements import WORLD, Body, Frame, JointData, Shape
 from .parts.joints import JointType
 from .parts.keyframes import Keyframe
@@ -30,9 +30,7 @@ from .parts.keyframes import Keyframe
 FORMAT = "delassus model"
 VERSION = 1
 # Entries that stand in a file only where they differ from the defaults of the class.
-SHAPE_CONTACT = (
-    "contype", "conaffinity", "friction", "restitution", "softness", "margin", "priority",
-)  # fmt: skip
+SURFACE = tuple(field.name for field in fields(Surface))
 EQUIPMENT = ("actuators", "contact_exclusions", "contact_pairs", "keyframes")
 JOINT_DATA = tuple(field.name for field in fields(JointData))
 
@@ -193,8 +191,8 @@ def _formula(model, constraint: Implicit) -> Formula:
 
 
 def _shape_record(shape: Shape) -> dict:
-    defaults = {field.name: field.default for field in fields(shape)}
-    given = {name: getattr(shape, name) for name in SHAPE_CONTACT}
+    given, default = shape.surface, Surface()
+    changed = [name for name in SURFACE if getattr(given, name) != getattr(default, name)]
     return {
         "name": shape.name,
         "frame": shape.frame,
@@ -204,7 +202,7 @@ def _shape_record(shape: Shape) -> dict:
         "size": _list(shape.size),
         "mesh": shape.mesh,
         "color": None if shape.color is None else _list(shape.color),
-        **{name: _plain(x) for name, x in given.items() if x != defaults[name]},
+        **{name: _plain(getattr(given, name)) for name in changed},
     }
 
 

@@ -18,7 +18,13 @@ from typing import Any
 import numpy as np
 
 from ..checks import file_path
-from ..errors import FileAccessError, FileFormatError, MissingFileError, ModelError
+from ..errors import (
+    FileAccessError,
+    FileFormatError,
+    MissingFileError,
+    ModelError,
+    SettingError,
+)
 from .step import METRIC
 
 _MARK = b"delassus recording 1\n"
@@ -30,16 +36,18 @@ class Recording:
     Arrays are (steps, ...), or (worlds, steps, ...) of many worlds.
     """
 
-    def __init__(self, name: str, nq: int, nv: int, is_many: bool):
+    def __init__(self, name: str, nq: int, nv: int, is_many: bool, has_contacts: bool = False):
         self.name, self.nq, self.nv, self.is_many = name, nq, nv, is_many
         self.model: Any = None  # that of the simulator; files do not hold it
+        self.has_contacts = has_contacts
         self._parts: list[dict[str, np.ndarray]] = []
         self._file: io.BufferedWriter | None = None
 
     @classmethod
-    def start(cls, sim: Any, path: str | PathLike | None) -> Recording:
+    def start(cls, sim: Any, path: str | PathLike | None, has_contacts: bool = False) -> Recording:
         """An empty recording of a simulator."""
-        made = cls(sim.model.name, sim.model.nq, sim.model.nv, sim.worlds is not None)
+        sizes = sim.model.nq, sim.model.nv
+        made = cls(sim.model.name, *sizes, sim.worlds is not None, has_contacts)
         made.model = sim.model
         if path is not None:
             try:
@@ -70,6 +78,8 @@ class Recording:
         steps = trace.shape[1]
         time = sim.time - sim.dt * np.arange(steps - 1, -1, -1)
         part = {"time": time, "trace": trace, "metrics": metrics}
+        if self.has_contacts:  # then parts are of one step
+            part["contacts"] = _with_places(sim.contacts, len(self), self.is_many)
         self._parts.append(part)
         if self._file is not None:
             try:
@@ -111,6 +121,16 @@ class Recording:
     def metrics(self) -> dict[str, np.ndarray]:
         """What is known of each step, by name."""
         return {name: self._all("metrics", k) for k, name in enumerate(METRIC._fields[:-1])}
+
+    @property
+    def contacts(self) -> np.ndarray:
+        """Contacts of all steps, as one array of records: those of `Simulator.contacts`.
+
+        Two fields more say of which `step`, from 0 on, and of which `world`.
+        """
+        if not all("contacts" in p for p in self._parts):
+            raise SettingError("contacts were not recorded: give contacts=True to rollout")
+        return np.concatenate([p["contacts"] for p in self._parts])
 
     def __len__(self) -> int:
         return sum(p["trace"].shape[1] for p in self._parts)
@@ -178,6 +198,19 @@ def is_recording(path: str | PathLike) -> bool:
         return False
     with place.open("rb") as file:
         return file.read(len(_MARK)) == _MARK
+
+
+def _with_places(contacts: Any, step: int, is_many: bool) -> np.ndarray:
+    """Contacts of all worlds with the numbers of their step and world."""
+    found = []
+    for world, table in enumerate(contacts if is_many else [contacts]):
+        places = [("step", int), ("world", int)]
+        placed = np.zeros(len(table), np.dtype([*places, *table.dtype.descr]))
+        placed["step"], placed["world"] = step, world
+        for name in table.dtype.names:
+            placed[name] = table[name]
+        found.append(placed)
+    return np.concatenate(found)
 
 
 def _read_parts(content: bytes, at: int) -> Iterator[dict[str, np.ndarray]]:

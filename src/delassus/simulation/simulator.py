@@ -19,11 +19,13 @@ from ..model.model import Model
 from ..model.parts.names import known_name
 from .collision.geometry import Geometry
 from .collision.materials import Material
-from .collision.shapes import ground_plane
+from .collision.outside import moved
+from .collision.shapes import ground_plane, has_plane
 from .projection import on_loops
 from .recording import Recording
 from .step import DIVERGED, EULER, METRIC, MIDPOINT, OUTCOME, SLOTS, simulate
 from .structure import World
+from .touching import Touching
 
 INTEGRATORS = {"euler": EULER, "midpoint": MIDPOINT}
 ON_ERROR = ("raise", "warn", "record")
@@ -46,10 +48,13 @@ class Simulator:
     >>> sim.reset(q)
     >>> rec = sim.rollout(1000)
 
-    `ground` is whether there is a plane z = 0. `stiffness` and `damping` are those of servos, a
-    number for each degree of freedom, or one: they are part of a step's equations, and pull towards
-    `control` (see `step`). `on_error` is what happens where a world diverges: "raise", "warn", or
-    "record" only. With `worlds` all arrays have an axis more, of that length.
+    `ground` is whether there is a plane z = 0, in a model that has no plane of the world itself.
+    `friction` and `restitution` are those of shapes that say nothing of it. `meshes` is with what
+    meshes collide, by their convex hulls: "planes", "all" or "none". `stiffness` and
+    `damping` are those of servos, a number for each degree of freedom, or one: they are part of a
+    step's equations, and pull towards `control` (see `step`). `on_error` is what happens where a
+    world diverges: "raise", "warn", or "record" only. With `worlds` all arrays have an axis more,
+    of that length.
     """
 
     def __init__(
@@ -71,6 +76,7 @@ class Simulator:
         max_iterations: int = 200,
         stabilization: Stabilization | None = None,
         contact_slots: int = 16,
+        meshes: str = "planes",
         on_error: str = "raise",
         threads: int | None = None,
     ):
@@ -86,10 +92,10 @@ class Simulator:
         self.gains[:, 1] = self._per_dof("damping", damping)
         self._check_servos()
         material = Material(friction, restitution)
-        surroundings = [ground_plane(material)] if flag("ground", ground) else []
-        known = {x.frame for x in model.shapes if x.role == "collision" and x.kind != "mesh"}
-        excluded = [c.frames for c in model.contact_exclusions if known.issuperset(c.frames)]
-        self._geometry = Geometry(model, surroundings, materials=material, excluded=excluded)
+        has_ground = flag("ground", ground) and not has_plane(model)
+        surroundings = [ground_plane(material)] if has_ground else []
+        self._geometry = Geometry(model, surroundings, materials=material, meshes=meshes)
+        self._touching = Touching(self._geometry, _MARGIN)
         self._warn_of_shapes()
         self._request = solver_request(solver, tolerance, max_iterations)
         if stabilization is None:
@@ -114,12 +120,8 @@ class Simulator:
 
     def _warn_of_shapes(self) -> None:
         """Name the shapes that do not collide, or not with all others."""
-        if self._geometry.meshes:
-            names = ", ".join(map(str, self._geometry.meshes))
-            warnings.warn(f"meshes do not collide yet: {names}", UserWarning, stacklevel=3)
-        if self._geometry.not_handled:
-            pairs = ", ".join(" and ".join(map(str, p)) for p in self._geometry.not_handled)
-            warnings.warn(f"these shapes do not touch each other: {pairs}", stacklevel=3)
+        for message in self._geometry.remarks():
+            warnings.warn(message, UserWarning, stacklevel=3)
 
     def _per_dof(self, what: str, given: ArrayLike) -> np.ndarray:
         x = real_array(what, given)
@@ -183,6 +185,23 @@ class Simulator:
         names = METRIC._fields[:-1]
         return {name: self._shown(self._metrics[:, k].copy()) for k, name in enumerate(names)}
 
+    @property
+    def contacts(self) -> np.ndarray | list[np.ndarray]:
+        """The present contacts, as an array of records; of many worlds a list of such arrays.
+
+        Fields: `first` and `second`, names of bodies; `first_shape` and `second_shape`; `point`,
+        `normal` from the first to the second, `distance`, `friction`; `force` on the second, that
+        of the last step, in world axes. Contacts that are new since then have no force yet.
+        """
+        n, slots = self.system.n_bodies, self._world.dimensions["n_slots"]
+        found = []
+        for state in self._states_now:
+            count = int(state[-4 * slots - 1])
+            ids, reactions = state[-4 * slots :], state[-3 * slots :].reshape(-1, 3)
+            poses = state[: 7 * n].reshape(n, 7)
+            found.append(self._touching.contacts(poses, ids[:count], reactions[:count], self.dt))
+        return found[0] if self.worlds is None else found
+
     def _shown(self, x: np.ndarray) -> np.ndarray:
         return x[0] if self.worlds is None else x
 
@@ -221,14 +240,16 @@ class Simulator:
         control: ArrayLike | Callable | None = None,
         progress: bool = False,
         record: str | None = None,
+        contacts: bool = False,
     ) -> Recording:
         """Many steps; what happens is returned, and written to the file `record` as it happens.
 
         `control` is an array (nv,), (steps, nv), or with a first axis of worlds, or a function of
-        this simulator that returns the control of the next step.
+        this simulator that returns the control of the next step. `contacts` is whether contacts of
+        each step are recorded too, which is slower: Python looks at each step.
         """
         steps = positive_integer("steps", steps)
-        made = Recording.start(self, record)
+        made = Recording.start(self, record, flag("contacts", contacts))
         bar = _Progress(steps, flag("progress", progress))
         with made.closing():
             if callable(control):
@@ -237,8 +258,9 @@ class Simulator:
                     bar.advance(1)
             else:
                 given = self._controls(control, steps)
-                for start in range(0, steps, _CHUNK):
-                    part = given[:, start : start + _CHUNK]
+                chunk = 1 if contacts or self._geometry.outside else _CHUNK
+                for start in range(0, steps, chunk):
+                    part = given[:, start : start + chunk]
                     self._run(part, made)
                     bar.advance(part.shape[1])
         bar.close()
@@ -290,9 +312,13 @@ class Simulator:
         first, steps = begun[own[0]], control.shape[1]
         nothing = np.zeros((self.model.n_bodies, 6))
         ticks = np.zeros(steps, np.int64)
+        outside = self._outside(own)
+        if outside is None:
+            again.extend(own)
+            return
         inputs = (
             self._states_now[own], np.ascontiguousarray(control), self.gains[None], nothing[None],
-            self._settings[None], self._request.options[None],
+            outside, self._settings[None], self._request.options[None],
         )  # fmt: skip
         after, found, told, outcome = simulate(
             self._world, inputs, None, self.threads, (self._whole, ticks)
@@ -307,6 +333,20 @@ class Simulator:
                 again.append(world)
             elif reason == DIVERGED:
                 self._fail(world, self.time + (first + done) * self.dt)
+
+    def _outside(self, own: np.ndarray) -> np.ndarray | None:
+        """Contacts from outside of kernels, for one step; None if slots do not suffice."""
+        numbers = np.zeros((len(own), self._world.dimensions["n_outside"]))
+        if self._geometry.outside:
+            n = self.system.n_bodies
+            half = 0.5 * self.dt if self.integrator == "midpoint" else 0.0
+            for row, state in zip(numbers, self._states_now[own], strict=True):
+                poses, twists = state[: 7 * n].reshape(n, 7), state[7 * n : 13 * n].reshape(n, 6)
+                found = self._touching.outside.contacts(moved(poses, twists, half), _MARGIN)
+                if len(found) > self.system.contact_slots:
+                    return None
+                row[0], row[1 : 1 + found.size] = len(found), found.ravel()
+        return numbers
 
     def _grow(self) -> None:
         """Twice as many slots for contacts; states are kept."""

@@ -34,6 +34,7 @@ from ..maximal.rows.contacts import CONTACT
 from ..maximal.rows.limits import ACTIVE
 from ..spatial.vectors import cross, dot, get3, get6, put6, symmetric_times
 from .collision.contacts import collide
+from .collision.outside import add_outside
 from .matching import match
 from .motion import move_poses
 from .narrow.records import COLLISION
@@ -153,7 +154,9 @@ def keep_reactions(counts, state, work):
 
 
 @routine
-def step(model, whole, settings, options, control, gains, wrenches, state, metrics, work):
+def step(
+    model, whole, settings, options, control, gains, wrenches, outside, state, metrics, work
+):  # fmt: skip
     """One step. Returns how many contacts there are; nothing is done if they exceed the slots."""
     dt, integrator = settings[SETTING.dt], whole[WHOLE.integrator]
     n, n_held = len(model.bodies) - 1, joint_rows(model)
@@ -169,6 +172,7 @@ def step(model, whole, settings, options, control, gains, wrenches, state, metri
         whole[WHOLE.contact_slots],
         work.collision,
     )
+    count = add_outside(outside, count, whole[WHOLE.contact_slots], work.contacts, work.ids)
     if count > whole[WHOLE.contact_slots]:
         move_poses(n, state.poses, state.twists, -half)
         return count
@@ -234,6 +238,7 @@ def put_metrics(model, count, told, metrics, work):
         "control": "len(ticks) nv",
         "gains": "nv 2 common",
         "wrenches": "n_bodies 6 common",
+        "outside": "n_outside",
         "settings": f"{SETTING.size} common",
         "options": f"{OPTION.size} common",
     },
@@ -248,8 +253,8 @@ def put_metrics(model, count, told, metrics, work):
     label="simulation",
 )
 def simulate(
-    model, whole, ticks, state, control, gains, wrenches, settings, options, after, trace, metrics,
-    outcome, work,
+    model, whole, ticks, state, control, gains, wrenches, outside, settings, options, after, trace,
+    metrics, outcome, work,
 ):  # fmt: skip
     """As many steps as there are ticks, from one state to another
 
@@ -265,8 +270,8 @@ def simulate(
     outcome[OUTCOME.needed] = 0.0
     for k in range(len(ticks)):
         count = step(
-            model, whole, settings, options, part(control, nv * k), gains, wrenches, now,
-            part(metrics, METRIC.size * k), work,
+            model, whole, settings, options, part(control, nv * k), gains, wrenches, outside,
+            now, part(metrics, METRIC.size * k), work,
         )  # fmt: skip
         is_finite = True
         for t in range(6 * n):

@@ -20,6 +20,7 @@ from ..contact.operators.structure import extents
 from ..maximal.structure.packed import SIDE, SystemArrays
 from ..maximal.system import MaximalSystem
 from .collision.geometry import GEOMETRY_FIELDS, Geometry, GeometryArrays
+from .collision.outside import OUTSIDE
 from .collision.pairs import pair_type
 from .collision.shapes import shape_type
 
@@ -40,14 +41,14 @@ class WorldArrays(
     __slots__ = ()
     dimensions = (
         *("nq", "nv", "n_bodies", "n_joints", "n_rows", "n_blocks", "n_slots", "n_limits"),
-        *("n_state", "n_trace"),
+        *("n_state", "n_trace", "n_outside"),
     )
 
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
         own = (PLACE, COLUMN, INDEX, TARGET, INDEX, JOINT, JOINT, PAIR)
-        geometry = (shape_type(real), pair_type(real))
+        geometry = (shape_type(real), pair_type(real), real)
         return (*SystemArrays.array_types(real), *own, *geometry)
 
     @classmethod
@@ -66,6 +67,7 @@ class WorldArrays(
             world.pairs,
             geometry.shapes,
             geometry.candidates,
+            geometry.vertices,
         )
         return cls(*SystemArrays.pack(world.system, real), *own)
 
@@ -164,6 +166,8 @@ class World(Tabulated):
         dimensions |= {"cone_table": CONE.size * slots, "cone_blocks": BLOCK * slots}
         dimensions["n_state"] = sum(state_sizes(dimensions))
         dimensions["n_shapes"] = len(self.geometry.shapes)
+        rows = system.contact_slots if geometry.outside else 0
+        dimensions["n_outside"] = 1 + OUTSIDE.size * rows
         dimensions["n_trace"] = system.nq + system.nv
         self.dimensions = dimensions
 

@@ -198,15 +198,15 @@ def test_excluded_and_explicit_pairs(read):
     assert (first.friction, first.margin, first.softness[:2]) == (0.3, 0.02, (0.01, 1.0))
     assert (second.friction, second.softness) == (0.0, None)
     nail = next(shape for shape in model.shapes if shape.name == "nail")
-    assert (nail.role, nail.contype, nail.conaffinity) == ("collision", 0, 0)
+    assert (nail.role, nail.surface.contype, nail.surface.conaffinity) == ("collision", 0, 0)
 
 
 def test_geoms_keep_what_they_say_of_contacts(read):
     words = 'contype="6" conaffinity="0" friction="0.7" margin="0.01" priority="2" solref="0.03 1"'
     model = read(mjcf(bodies=BODIES.replace('name="palm"', f'name="palm" {words}')))
-    floor, palm = (next(s for s in model.shapes if s.name == name) for name in ("floor", "palm"))
-    assert (floor.friction, floor.contype, floor.conaffinity, floor.softness) == (0.4, 1, 1, None)
-    assert (palm.friction, palm.contype, palm.conaffinity, palm.margin) == (0.7, 6, 0, 0.01)
-    assert (palm.priority, palm.softness[0]) == (2, 0.03)
+    surfaces = {shape.name: shape.surface for shape in model.shapes}
+    assert surfaces["floor"] == dl.Surface(friction=0.4)
+    softness = (0.03, 1.0, 0.9, 0.95, 0.001, 0.5, 2.0)
+    assert surfaces["palm"] == dl.Surface(6, 0, 0.7, None, softness, margin=0.01, priority=2)
     rolling = BODIES.replace('name="palm"', 'name="palm" condim="6"')
     read(mjcf(bodies=rolling), warns=r"ignored torsional and rolling friction of <geom> \(1\)")

@@ -344,11 +344,10 @@ def test_surfaces_say_how_shapes_touch(read):
      <bounce><restitution_coefficient>0.3</restitution_coefficient></bounce>
      <contact><collide_bitmask>0x0a</collide_bitmask></contact>"""
     (shape,) = read(sdf(link("a", inside=collision(surface)))).shapes
-    assert (shape.friction, shape.restitution) == (0.6, 0.3)
-    assert (shape.contype, shape.conaffinity) == (10, 10)
+    assert shape.surface == dl.Surface(10, 10, 0.6, 0.3)
     bullet = "<friction><bullet><friction>0.2</friction></bullet></friction>"
     (shape,) = read(sdf(link("a", inside=collision(bullet)))).shapes
-    assert (shape.friction, shape.restitution, shape.contype) == (0.2, None, 1)
+    assert shape.surface == dl.Surface(friction=0.2)
     uneven = collision("<friction><ode><mu>0.6</mu><mu2>0.5</mu2></ode></friction>")
     read(sdf(link("a", inside=uneven)), warns="two coefficients of friction.* taken: c")
     negative = collision("<friction><ode><mu>-0.6</mu></ode></friction>")

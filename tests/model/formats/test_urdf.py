@@ -320,3 +320,11 @@ def test_cycles_are_named(read, root):
     )
     with pytest.raises(dl.FileFormatError, match="form a cycle: 'a' <- 'c' <- 'b' <- 'a'"):
         read(text)
+
+
+def test_a_base_that_is_fixed_to_the_world_does_not_touch_the_link_on_it(read):
+    ball = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+    links = [link("base", 1.0, ball), link("arm", 1.0, ball), link("hand", 1.0, ball)]
+    text = robot(*links, joint("j", "base", "arm"), joint("k", "arm", "hand"))
+    assert read(text).contact_exclusions == (dl.ContactExclusion("base", "arm"),)
+    assert read(text, floating_base=True).contact_exclusions == ()

@@ -25,11 +25,11 @@ from ..parts.constraints import (
 )
 from ..parts.elements import WORLD, Shape
 from ..parts.joints import JOINT_TYPES, Free, JointType
-from ..saving import EQUIPMENT, FORMAT, JOINT_DATA, SHAPE_CONTACT, VERSION
+from ..saving import EQUIPMENT, FORMAT, JOINT_DATA, SURFACE, VERSION
 from .json import Item, parse
 from .options import Options
 from .report import Report
-from .saved_equipment import contact_values, read_equipment
+from .saved_equipment import read_equipment, read_surface
 
 _FRAME_CONSTRAINTS = {"Connect": Connect, "Weld": Weld}
 
@@ -188,14 +188,14 @@ def _read_step(item: Item) -> tuple:
 
 def _read_shape(builder: ModelBuilder, item: Item) -> None:
     known = ("name", "frame", "role", "kind", "placement", "size", "mesh", "color")
-    item.object(known, SHAPE_CONTACT)
+    item.object(known, SURFACE)
     texts = [item[key].text() for key in ("name", "frame", "role", "kind")]
     mesh = item["mesh"].text() if item.has("mesh") else None
     color = tuple(item["color"].numbers(4)) if item.has("color") else None
     with item.blamed():
         placement = _read_placement(item["placement"])
         size = tuple(item["size"].numbers())
-        builder.add_shape(Shape(*texts, placement, size, mesh, color, **contact_values(item)))
+        builder.add_shape(Shape(*texts, placement, size, mesh, color, read_surface(item)))
 
 
 def _read_placement(item: Item) -> Transform:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..builder import ModelBuilder
 from ..parts.actuators import Actuator
-from ..parts.contacts import SOFTNESS_SIZE, ContactExclusion, ContactPair
+from ..parts.contacts import SOFTNESS_SIZE, ContactExclusion, ContactPair, Surface
 from ..parts.keyframes import Keyframe
-from ..saving import SHAPE_CONTACT
+from ..saving import SURFACE
 from .json import Item
 
 # How the entries of a part are read.
@@ -47,9 +47,9 @@ def read_equipment(builder: ModelBuilder, root: Item) -> None:
                 add(kind(**given))
 
 
-def contact_values(item: Item) -> dict:
-    """What a shape says of its contacts."""
-    return {name: _value(item[name]) for name in SHAPE_CONTACT if item.has(name)}
+def read_surface(item: Item) -> Surface:
+    """The surface of a shape, whose entries stand among those of the shape."""
+    return Surface(**{name: _value(item[name]) for name in SURFACE if item.has(name)})
 
 
 def _value(item: Item):

@@ -1,8 +1,9 @@
-"""What a file says of contacts between certain shapes: those that never touch, those that do.
+"""What a file says of contacts: surfaces of shapes, pairs that never touch, pairs that do.
 
-They live on `model.contact_exclusions` and `model.contact_pairs`. Which shapes can touch, as in
-MuJoCo: those of a pair in any case. Of the others, two collision shapes a and b whose frames are
-not excluded, if (a.contype & b.conaffinity) or (b.contype & a.conaffinity) is not zero.
+Surfaces live on shapes, the others on `model.contact_exclusions` and `model.contact_pairs`. Which
+shapes can touch, as in MuJoCo: those of a pair in any case. Of the others, two collision shapes
+whose frames are not excluded, with surfaces a and b, if (a.contype & b.conaffinity) or
+(b.contype & a.conaffinity) is not zero.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ...checks import finite_number, finite_vector, not_negative, shown
@@ -18,6 +20,48 @@ from ...errors import ModelError, SettingError
 # Numbers of a contact's softness: solref (2) and solimp (5) of MuJoCo.
 SOFTNESS_SIZE = 7
 Softness = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Surface:
+    """How a collision shape touches others.
+
+    Two shapes with surfaces a and b can touch if (a.contype & b.conaffinity) or (b.contype &
+    a.conaffinity) is not zero; both are sets of bits, and 1 by default. `friction` is the
+    coefficient of sliding friction, `restitution` that of bouncing (0 to 1). `softness` is solref
+    and solimp of MuJoCo, seven numbers. None stands for what the simulator takes by default. A
+    contact counts from the distance `margin` on. Where two surfaces differ, that of the higher
+    `priority` decides; if they are equal, a simulator combines them by a rule of its own.
+    """
+
+    contype: int = 1
+    conaffinity: int = 1
+    friction: float | None = None
+    restitution: float | None = None
+    softness: Softness | None = None
+    margin: float = 0.0
+    priority: int = 0
+
+    if TYPE_CHECKING:  # any numbers are taken for the softness
+
+        def __init__(
+            self,
+            contype: int = 1,
+            conaffinity: int = 1,
+            friction: float | None = None,
+            restitution: float | None = None,
+            softness: ArrayLike | None = None,
+            margin: float = 0.0,
+            priority: int = 0,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        values = contact_numbers(self)
+        values["margin"] = finite_number("margin", self.margin, ModelError)
+        for name in ("contype", "conaffinity", "priority"):
+            values[name] = _integer(name, getattr(self, name))
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True)
@@ -40,7 +84,7 @@ class ContactExclusion:
 class ContactPair:
     """Two shapes, by their names, that can touch, and their contact in place of the shapes' own.
 
-    What is None follows from the two shapes. See `Shape` for what the numbers mean.
+    What is None follows from the two shapes. See `Surface` for what the numbers mean.
     """
 
     shape: str
@@ -77,7 +121,7 @@ class ContactPair:
 
 
 def contact_numbers(owner) -> dict:
-    """Friction, restitution and softness of a shape or pair as plain numbers, where given."""
+    """Friction, restitution and softness of a surface or pair as plain numbers, where given."""
     values: dict = {}
     for name in ("friction", "restitution"):
         given = getattr(owner, name)
@@ -92,6 +136,14 @@ def contact_numbers(owner) -> dict:
         softness = finite_vector("softness", owner.softness, SOFTNESS_SIZE, ModelError)
         values["softness"] = tuple(map(float, softness))
     return values
+
+
+def _integer(name: str, given: object) -> int:
+    """An integer that 32 bits hold."""
+    is_integer = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+    if not is_integer or not -(2**31) <= given < 2**32:
+        raise ModelError(f"{name} must be an integer of 32 bits, got {shown(given)}")
+    return int(given)
 
 
 def _check_names(what: str, kind: str, first: str, second: str) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import finite_number, finite_vector, shown
+from ...checks import finite_vector, shown
 from ...errors import ModelError
 from ...spatial.constant import ConstantArrays, constant
 from ...spatial.inertia import Inertia
 from ...spatial.transform import PlacementLike, Transform
-from .contacts import Softness, contact_numbers
+from .contacts import Surface
 from .joints import JointType
 from .names import known_name
 
@@ -108,13 +108,7 @@ class Shape:
 
     `kind` is "box" (size: 3 edges), "sphere" (radius), "cylinder" or "capsule" (radius, length
     along z), "ellipsoid" (3 radii), "plane" (no size) or "mesh" (size: 3 scales, `mesh`: the path).
-
-    Contacts. Two collision shapes a and b can touch if (a.contype & b.conaffinity) or (b.contype &
-    a.conaffinity) is not zero; both are sets of bits, and 1 by default. `friction` is the
-    coefficient of sliding friction, `restitution` that of bouncing (0 to 1). `softness` is solref
-    and solimp of MuJoCo, seven numbers. None stands for what the simulator takes by default. A
-    contact counts from the distance `margin` on. Where two shapes differ, that of the higher
-    `priority` decides; if they are equal, a simulator combines them by a rule of its own.
+    `surface` says what a collision shape touches, and how.
     """
 
     name: str
@@ -125,13 +119,7 @@ class Shape:
     size: tuple[float, ...] = ()
     mesh: str | None = None
     color: tuple[float, float, float, float] | None = None
-    contype: int = 1
-    conaffinity: int = 1
-    friction: float | None = None
-    restitution: float | None = None
-    softness: Softness | None = None
-    margin: float = 0.0
-    priority: int = 0
+    surface: Surface = field(default_factory=Surface)
 
     if TYPE_CHECKING:  # any numbers and placements are taken
 
@@ -145,13 +133,7 @@ class Shape:
             size: ArrayLike = (),
             mesh: str | None = None,
             color: ArrayLike | None = None,
-            contype: int = 1,
-            conaffinity: int = 1,
-            friction: float | None = None,
-            restitution: float | None = None,
-            softness: ArrayLike | None = None,
-            margin: float = 0.0,
-            priority: int = 0,
+            surface: Surface = ...,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -167,25 +149,7 @@ class Shape:
         if self.color is not None:
             color = finite_vector("the color of a shape", self.color, 4, ModelError)
             values["color"] = tuple(map(float, color))
-        values |= self._contact_values()
+        if not isinstance(self.surface, Surface):
+            raise ModelError(f"the surface of a shape is a Surface, got {shown(self.surface)}")
         for name, value in values.items():
             object.__setattr__(self, name, value)
-
-    def _contact_values(self) -> dict:
-        """What is said of contacts, as plain numbers."""
-        try:
-            values = contact_numbers(self)
-            values["margin"] = finite_number("margin", self.margin, ModelError)
-            for name in ("contype", "conaffinity", "priority"):
-                values[name] = _integer(name, getattr(self, name))
-        except ModelError as error:
-            raise ModelError(f"shape {self.name!r}: {error}") from None
-        return values
-
-
-def _integer(name: str, given: object) -> int:
-    """An integer that 32 bits hold."""
-    is_integer = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
-    if not is_integer or not -(2**31) <= given < 2**32:
-        raise ModelError(f"{name} must be an integer of 32 bits, got {shown(given)}")
-    return int(given)

@@ -21,13 +21,14 @@ from ...maximal.rows.contacts import CONTACT, contact_frame
 from ...maximal.rows.softening import SOFTENING
 from ...spatial.quaternions import rotation
 from ...spatial.vectors import dot, get3, get9, put3, put9, subtract
+from ..narrow.hulls import hull_on_plane
 from ..narrow.planes import with_plane
 from ..narrow.records import COLLISION, FEATURES, FOUND, PLACED, PLANE, center_of, column_of
 from ..narrow.rounds import capsule_and_solid
 from ..narrow.segments import capsules
 from ..narrow.solids import solids
 from .geometry import GeometryArrays
-from .pairs import CAPSULE_AND_SOLID, CAPSULES, WITH_PLANE
+from .pairs import CAPSULE_AND_SOLID, CAPSULES, HULL_ON_PLANE, WITH_PLANE
 
 _DONE = 1e9  # in the place of the feature of a point that is stored already
 
@@ -59,6 +60,8 @@ def find_points(world, pair, margin, work):
     i, j = pair.first, pair.second
     if pair.family == WITH_PLANE:
         return with_plane(world, i, j, margin, work)
+    if pair.family == HULL_ON_PLANE:
+        return hull_on_plane(world, i, j, margin, work)
     if pair.family == CAPSULES:
         return capsules(world, i, j, margin, work)
     if pair.family == CAPSULE_AND_SOLID:
@@ -93,8 +96,9 @@ def write_contact(world, pair, found, k, contacts, c):
 
 @routine
 def collide(world, bodies, margin, contacts, ids, slots, work):
-    """Contacts of all pairs that are closer than the margin; returns how many there are.
+    """Contacts of all pairs that are closer than the margin, or their own if it is larger.
 
+    Returns how many there are.
     Only as many as there are slots are stored. If more are returned, the caller has to repeat the
     step with more slots. `work` has the parts of COLLISION.
     """
@@ -102,8 +106,9 @@ def collide(world, bodies, margin, contacts, ids, slots, work):
     place_shapes(world, bodies, work.placed)
     for p in range(len(world.candidates)):
         pair = world.candidates[p]
-        if is_near(world, pair, margin, work.placed):
-            n = find_points(world, pair, margin, work)
+        within = max(margin, pair.margin)
+        if is_near(world, pair, within, work.placed):
+            n = find_points(world, pair, within, work)
             for _ in range(n):
                 if count < slots:
                     k = next_point(found, n)

@@ -12,12 +12,21 @@ from ...compile import Tabulated
 from ...model.model import Model
 from ...model.packed import INDEX
 from ...model.parts.constraints import Constraint
+from ...model.parts.names import known_name
 from ...spatial.constant import Immutable
+from ..narrow.records import HULL
 from .materials import Material
-from .pairs import Names, find_pairs, packed_pairs, pair_type
-from .shapes import CollisionShape, collision_shapes, packed_shapes, shape_type
+from .meshes import INSTALL, MESHES, can_read
+from .pairs import Names, Pair, find_pairs, packed_pairs, pair_type
+from .shapes import (
+    CollisionShape,
+    collision_shapes,
+    packed_shapes,
+    packed_vertices,
+    shape_type,
+)
 
-GEOMETRY_FIELDS = ("shapes", "candidates")
+GEOMETRY_FIELDS = ("shapes", "candidates", "vertices")
 
 
 class GeometryArrays(namedtuple("GeometryArrays", (*GEOMETRY_FIELDS, "counts"))):
@@ -29,7 +38,7 @@ class GeometryArrays(namedtuple("GeometryArrays", (*GEOMETRY_FIELDS, "counts")))
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        return shape_type(real), pair_type(real), INDEX
+        return shape_type(real), pair_type(real), real, INDEX
 
     @classmethod
     def takes(cls, geometry) -> bool:
@@ -40,16 +49,18 @@ class GeometryArrays(namedtuple("GeometryArrays", (*GEOMETRY_FIELDS, "counts")))
     def pack(cls, geometry, real: np.dtype) -> GeometryArrays:
         """The arrays of a geometry in one precision."""
         shapes = list(geometry.shapes)
-        pairs = packed_pairs(shapes, list(geometry.pairs), real)
+        pairs = packed_pairs(shapes, geometry.pairs, real)
         counts = np.array([geometry.model.n_bodies, geometry.slots], INDEX)
-        return cls(packed_shapes(shapes, real), pairs, counts)
+        return cls(packed_shapes(shapes, real), pairs, packed_vertices(shapes, real), counts)
 
 
 class Geometry(Immutable, Tabulated):
     """The collision shapes of a model, those of its surroundings, and the pairs that can touch.
 
     `surroundings` are more shapes of the world, such as `ground_plane()`. `excluded` and `only` are
-    pairs of names of shapes, frames or bodies. `slots` is how many contacts there is room for.
+    pairs of names of shapes, frames or bodies, besides those that the model excludes or declares.
+    `soft` is whether softness of surfaces counts, `meshes` with what meshes collide: "planes",
+    "all" or "none". `slots` is how many contacts there is room for.
     What is not handled is listed: `meshes`, names of shapes, and `not_handled`, pairs of names.
     """
 
@@ -64,19 +75,33 @@ class Geometry(Immutable, Tabulated):
         constraints: Iterable[Constraint] | None = None,
         excluded: Names = (),
         only: Names | None = None,
+        soft: bool = False,
+        meshes: str = "planes",
         slots: int = 32,
     ):
         super().__init__()
         self.model: Model = instance("the model of a Geometry", model, Model)
-        shapes, meshes = collision_shapes(model, materials)
+        known_name("meshes", meshes, MESHES)
+        shapes, unread = collision_shapes(model, materials, soft, meshes != "none")
         around = [instance("a shape of surroundings", s, CollisionShape) for s in surroundings]
         # Surroundings come first: so contacts with the ground stand before the others.
         self.shapes: tuple[CollisionShape, ...] = (*around, *shapes)
-        self.meshes: tuple[str, ...] = tuple(meshes)
-        found = find_pairs(model, [*self.shapes], constraints, excluded=excluded, only=only)
-        self.pairs: tuple[tuple[int, int], ...] = tuple(found.pairs)
+        self.meshes: tuple[str, ...] = tuple(unread)
+        found = find_pairs(
+            model, [*self.shapes], constraints, excluded=excluded, only=only, soft=soft
+        )
+        self.pairs: tuple[Pair, ...] = tuple(found.pairs)
+        # Pairs that coal handles, outside of kernels; in each the shape of the higher kind is last.
+        taken = [
+            can_read() and (meshes == "all" or self.shapes[p.second].kind != HULL)
+            for p in found.not_handled
+        ]
+        marked = list(zip(found.not_handled, taken, strict=True))
+        self.outside: tuple[Pair, ...] = tuple(p for p, is_taken in marked if is_taken)
         self.not_handled: tuple[tuple[str, str], ...] = tuple(
-            (self.shapes[i].name, self.shapes[j].name) for i, j in found.not_handled
+            (self.shapes[p.first].name, self.shapes[p.second].name)
+            for p, is_taken in marked
+            if not is_taken
         )
         self.slots = positive_integer("slots", slots)
         self.dimensions = {
@@ -87,9 +112,41 @@ class Geometry(Immutable, Tabulated):
         }
         self._is_made = True
 
+    def with_slots(self, slots: int) -> Geometry:
+        """This geometry with room for so many contacts."""
+        made = object.__new__(Geometry)
+        Tabulated.__init__(made)
+        for name, value in vars(self).items():
+            if name not in vars(made):
+                object.__setattr__(made, name, value)
+        object.__setattr__(made, "slots", slots)
+        object.__setattr__(made, "dimensions", {**self.dimensions, "n_slots": slots})
+        return made
+
+    def remarks(self) -> list[str]:
+        """What of the model does not collide, in words."""
+        found = []
+        if self.meshes:
+            names = ", ".join(self.meshes)
+            found.append(f"meshes do not collide without coal ({INSTALL}): {names}")
+        hulls = {shape.name for shape in self.shapes if shape.kind == HULL}
+        lonely = sorted(hulls.intersection(name for pair in self.not_handled for name in pair))
+        if lonely:
+            names = ", ".join(lonely[:5]) + (f" and {len(lonely) - 5} more" if lonely[5:] else "")
+            found.append(
+                f"these meshes touch planes only: {names}; meshes='all' lets them touch other "
+                "shapes, which is slower"
+            )
+        others = [pair for pair in self.not_handled if not hulls.intersection(pair)]
+        if others:
+            pairs = ", ".join(" and ".join(p) for p in others)
+            found.append(f"these shapes do not touch each other without coal ({INSTALL}): {pairs}")
+        return found
+
     def bodies(self) -> set[int]:
         """Bodies that can touch something, 0 for the world."""
-        return {self.shapes[k].body for pair in self.pairs for k in pair}
+        pairs = (*self.pairs, *self.outside)
+        return {self.shapes[k].body for pair in pairs for k in pair[:2]}
 
     def __repr__(self) -> str:
         return (

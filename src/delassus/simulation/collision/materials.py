@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from ...checks import instance, not_negative
 from ...errors import SettingError
 from ...maximal.rows.softening import SOFTENING
 from ...maximal.settings import Softening
+from ...model.parts.contacts import ContactPair, Softness, Surface
+
+_LEAST_IMPEDANCE, _MOST_IMPEDANCE = 1e-4, 0.9999  # as MuJoCo has them
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,17 @@ class Material:
         if self.softening is not None:
             instance("softening", self.softening, Softening)
 
+    def with_own(self, own: Surface | ContactPair, soft: bool = False) -> Material:
+        """This material with what a surface or a pair says itself; its softness if asked for."""
+        given = {
+            name: getattr(own, name)
+            for name in ("friction", "restitution")
+            if getattr(own, name) is not None
+        }
+        if soft and own.softness is not None:
+            given["softening"] = softening_of(own.softness)
+        return replace(self, **given)
+
     def with_other(self, other: Material) -> Material:
         """The material of a contact with a shape of another material."""
         return Material(
@@ -48,3 +63,30 @@ def _combined(a: Softening | None, b: Softening | None) -> Softening | None:
     names = SOFTENING._fields[1:-1]
     means = {name: 0.5 * (getattr(a, name) + getattr(b, name)) for name in names}
     return Softening(**means, law=a.law)
+
+
+def softening_of(softness: Softness) -> Softening:
+    """solref and solimp of MuJoCo as a softening.
+
+    A solref of two negative numbers is -stiffness and -damping: 1 / (T zeta)^2 and 2 / T.
+    """
+    first, second, d0, dw, width, midpoint, power = softness
+    if first > 0.0 and second > 0.0:
+        time, ratio = first, second
+    elif first < 0.0 and second < 0.0:
+        time = -2.0 / second
+        ratio = 1.0 / (time * math.sqrt(-first))
+    else:
+        raise SettingError(
+            f"solref must be two positive numbers, or two negative ones, got {first:g} {second:g}"
+        )
+    limits = _LEAST_IMPEDANCE, _MOST_IMPEDANCE
+    return Softening(
+        midpoint=min(max(midpoint, limits[0]), limits[1]),
+        power=max(power, 1.0),
+        width=max(width, 0.0),
+        impedance=min(max(d0, limits[0]), limits[1]),
+        impedance_at_width=min(max(dw, limits[0]), limits[1]),
+        time_constant=time,
+        damping_ratio=ratio,
+    )

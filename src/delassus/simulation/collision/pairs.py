@@ -1,8 +1,14 @@
 """Pairs of shapes that can touch, found once; and the function that finds points of each pair.
 
-Not among them: shapes of one body, of bodies that a joint joins (of the tree or of a loop, also by
-way of bodies that are welded to one of the two), and of the world alone. A free joint and a
-distance join nothing. A plane of the world stays in, whatever joins a body to the world.
+As in MuJoCo, `model.contact_pairs` are among them in any case. Others are unless
+
+- their masks have no bit in common: see `Surface`;
+- they are of one body, or of bodies that are welded together, be it by way of the world;
+- a joint joins their bodies (or what is welded to these), and neither is the world;
+- their frames are in one of `model.contact_exclusions`.
+
+Departs from MuJoCo: a loop joins bodies as a joint of the tree does. A free joint and a distance
+join nothing. Bodies that have neither mass nor shapes are parts of joints of several axes.
 """
 
 from __future__ import annotations
@@ -18,35 +24,47 @@ from ...maximal.rows.softening import SOFTENING
 from ...model.model import Model
 from ...model.packed import INDEX
 from ...model.parts.constraints import Closure, Connect, Constraint, Weld
+from ...model.parts.contacts import ContactPair
 from ...model.parts.joints import Fixed, Free
 from ...model.parts.names import closest
-from ..narrow.records import BOX, CAPSULE, CYLINDER, PLANE
+from ..narrow.records import BOX, CAPSULE, CYLINDER, HULL, PLANE
+from .materials import Material
 from .shapes import CollisionShape
 
 # Families of pairs, each with one function: see `narrow`.
-WITH_PLANE, CAPSULES, CAPSULE_AND_SOLID, SOLIDS = range(4)
+WITH_PLANE, CAPSULES, CAPSULE_AND_SOLID, SOLIDS, HULL_ON_PLANE = range(5)
 _SOLID = (BOX, CYLINDER)
 
 Names = Iterable[tuple[str, str]]
 
 
-class Pairs(NamedTuple):
-    """Pairs of numbers of shapes, and those that no function handles."""
+class Pair(NamedTuple):
+    """Two shapes by their numbers, the lower kind first, and the contact that they make."""
 
-    pairs: list[tuple[int, int]]
-    not_handled: list[tuple[int, int]]
+    first: int
+    second: int
+    material: Material
+    margin: float  # distance from which on the contact has rows
+
+
+class Pairs(NamedTuple):
+    """Pairs that can touch, and numbers of shapes of those that no function handles."""
+
+    pairs: list[Pair]
+    not_handled: list[Pair]
 
 
 def pair_type(real: np.dtype) -> np.dtype:
-    """The record of a pair: its shapes, its family, and the material of its contacts."""
-    numbers = [("friction", real), ("restitution", real), ("softening", real, (SOFTENING.size,))]
+    """The record of a pair: its shapes, its family, margin, and the material of its contacts."""
+    numbers = [("margin", real), ("friction", real), ("restitution", real)]
+    numbers.append(("softening", real, (SOFTENING.size,)))
     return np.dtype([("first", INDEX), ("second", INDEX), ("family", INDEX), *numbers], align=True)
 
 
 def family(first: int, second: int) -> int | None:
     """The family of a pair of kinds, the lower one first; None if no function handles it."""
     if first == PLANE:
-        return None if second == PLANE else WITH_PLANE
+        return {PLANE: None, HULL: HULL_ON_PLANE}.get(second, WITH_PLANE)
     if second <= CAPSULE:
         return CAPSULES
     if second in _SOLID:
@@ -54,15 +72,14 @@ def family(first: int, second: int) -> int | None:
     return None
 
 
-def packed_pairs(
-    shapes: list[CollisionShape], pairs: list[tuple[int, int]], real: np.dtype
-) -> np.ndarray:
+def packed_pairs(shapes: list[CollisionShape], pairs: Iterable[Pair], real: np.dtype) -> np.ndarray:
     """Pairs as kernels read them."""
+    pairs = list(pairs)
     records = np.zeros(len(pairs), pair_type(real))
-    for record, (i, j) in zip(records, pairs, strict=True):
-        a, b = shapes[i], shapes[j]
-        material = a.material.with_other(b.material)
-        record["first"], record["second"], record["family"] = i, j, family(a.kind, b.kind)
+    for record, pair in zip(records, pairs, strict=True):
+        kinds = shapes[pair.first].kind, shapes[pair.second].kind
+        record["first"], record["second"], record["family"] = *pair[:2], family(*kinds)
+        record["margin"], material = pair.margin, pair.material
         record["friction"], record["restitution"] = material.friction, material.restitution
         if material.softening is not None:
             record["softening"] = material.softening.packed()
@@ -76,55 +93,97 @@ def find_pairs(
     *,
     excluded: Names = (),
     only: Names | None = None,
+    soft: bool = False,
 ) -> Pairs:
     """Pairs that can touch; in each the shape of the lower kind comes first.
 
     `excluded` and `only` are pairs of names of shapes, frames or bodies, or "world". Pairs that
-    `only` names are taken even if a joint joins their bodies.
+    `only` names are taken whatever masks and joints say.
     """
     without = _named("excluded", shapes, excluded)
     chosen = None if only is None else _named("only", shapes, only)
-    groups, joined = _joined(model, model.constraints if constraints is None else constraints)
+    declared = {frozenset(pair.shapes): pair for pair in model.contact_pairs}
+    apart = {frozenset(exclusion.frames) for exclusion in model.contact_exclusions}
+    joints = _Joints(model, shapes, model.constraints if constraints is None else constraints)
     found = Pairs([], [])
     for i, a in enumerate(shapes):
         for j in range(i + 1, len(shapes)):
             b, key = shapes[j], (i, j)
-            is_one_body = a.body == b.body
-            if is_one_body or key in without or (chosen is not None and key not in chosen):
+            if a.body == b.body or key in without or (chosen is not None and key not in chosen):
                 continue
-            one, other = groups[a.body], groups[b.body]
-            is_floor = PLANE in (a.kind, b.kind) and 0 in (a.body, b.body)
-            is_joined = one == other or (min(one, other), max(one, other)) in joined
-            if chosen is None and is_joined and not is_floor:
-                continue
-            if a.kind > b.kind:
-                key = (j, i)
-            is_handled = family(*sorted((a.kind, b.kind))) is not None
-            (found.pairs if is_handled else found.not_handled).append(key)
+            own = declared.get(frozenset((a.name, b.name)))
+            is_free = (
+                _share_bits(a, b)
+                and frozenset((a.frame, b.frame)) not in apart
+                and not joints.join(a.body, b.body)
+            )
+            if chosen is not None or own is not None or is_free:
+                order = (i, j) if a.kind <= b.kind else (j, i)
+                pair = Pair(*order, *_contact(a, b, own, soft))
+                is_handled = family(*sorted((a.kind, b.kind))) is not None
+                if is_handled:
+                    found.pairs.append(pair)
+                elif PLANE not in (a.kind, b.kind):  # two planes do not touch
+                    found.not_handled.append(pair)
     return found
 
 
-def _joined(model: Model, constraints: Iterable[Constraint]) -> tuple[list[int], set]:
-    """The group of each body, of those that are welded together; and pairs of groups with a joint.
+def _share_bits(a: CollisionShape, b: CollisionShape) -> bool:
+    one, other = a.surface, b.surface
+    return bool(one.contype & other.conaffinity or other.contype & one.conaffinity)
+
+
+def _contact(
+    a: CollisionShape, b: CollisionShape, own: ContactPair | None, soft: bool
+) -> tuple[Material, float]:
+    """Material and margin of the contact of two shapes; what a declared pair says goes before."""
+    material = a.material.with_other(b.material)
+    if a.surface.priority != b.surface.priority:
+        material = max((a, b), key=lambda shape: shape.surface.priority).material
+    margin = a.surface.margin + b.surface.margin
+    if own is None:
+        return material, margin
+    return material.with_own(own, soft), margin if own.margin is None else own.margin
+
+
+class _Joints:
+    """Which bodies joints join; bodies that are welded together are one group.
 
     A group has the number of its first body.
     """
-    joints = [
-        (body.parent + 1, i + 1, body.joint.type)
-        for i, body in enumerate(model.bodies)
-        if not isinstance(body.joint.type, Free)
-    ]
-    for c in constraints:
-        if isinstance(c, (Connect, Weld, Closure)):
-            a, b = (model.frame(name).body + 1 for name in c.frames)
-            joints.append((a, b, Fixed() if isinstance(c, Weld) else None))
-    groups = list(range(model.n_bodies + 1))
-    for a, b, kind in joints:
-        if isinstance(kind, Fixed):
-            first, other = sorted((groups[a], groups[b]))
-            groups = [first if g == other else g for g in groups]
-    between = {tuple(sorted((groups[a], groups[b]))) for a, b, _ in joints}
-    return groups, between
+
+    def __init__(
+        self, model: Model, shapes: list[CollisionShape], constraints: Iterable[Constraint]
+    ):
+        carried = {shape.body for shape in shapes}
+        joints = []
+        for i, body in enumerate(model.bodies):
+            if not isinstance(body.joint.type, Free):
+                parent = _carrier(model, body.parent, carried)
+                joints.append((parent + 1, i + 1, body.joint.type))
+        for c in constraints:
+            if isinstance(c, (Connect, Weld, Closure)):
+                a, b = (model.frame(name).body + 1 for name in c.frames)
+                joints.append((a, b, Fixed() if isinstance(c, Weld) else None))
+        groups = list(range(model.n_bodies + 1))
+        for a, b, kind in joints:
+            if isinstance(kind, Fixed):
+                first, other = sorted((groups[a], groups[b]))
+                groups = [first if g == other else g for g in groups]
+        self.groups = groups
+        self.joined = {frozenset((groups[a], groups[b])) for a, b, _ in joints}
+
+    def join(self, body: int, other: int) -> bool:
+        """Whether two bodies are of one group, or of two that a joint joins, not with the world."""
+        one, two = self.groups[body], self.groups[other]
+        return one == two or (one > 0 and two > 0 and frozenset((one, two)) in self.joined)
+
+
+def _carrier(model: Model, parent: int, carried: set[int]) -> int:
+    """The parent body, or the first one before it that has mass or shapes."""
+    while parent >= 0 and parent + 1 not in carried and model.bodies[parent].inertia.mass == 0.0:
+        parent = model.bodies[parent].parent
+    return parent
 
 
 def _named(what: str, shapes: list[CollisionShape], given: Names) -> set[tuple[int, int]]:

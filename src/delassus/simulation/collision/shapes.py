@@ -14,12 +14,14 @@ from ...errors import DataTypeError, ModelError, UnknownNameError
 from ...maximal.rows.contacts import contact_frame
 from ...model.model import Model
 from ...model.packed import INDEX
+from ...model.parts.contacts import Surface
 from ...model.parts.elements import WORLD, Shape
 from ...model.parts.names import closest
 from ...spatial.constant import unit_vector
 from ...spatial.transform import Transform
-from ..narrow.records import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE
+from ..narrow.records import BOX, CAPSULE, CYLINDER, ELLIPSOID, HULL, PLANE, SPHERE
 from .materials import Material
+from .meshes import can_read, hull_vertices
 
 KINDS = {
     "plane": PLANE,
@@ -28,8 +30,10 @@ KINDS = {
     "box": BOX,
     "cylinder": CYLINDER,
     "ellipsoid": ELLIPSOID,
+    "mesh": HULL,
 }
 GROUND = "ground"
+_ALL_BITS = 2**32 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +41,7 @@ class CollisionShape:
     """A shape on a body: body 0 is the world, the model's body i is i + 1.
 
     `placement` is from the body's centre of mass, in the body's axes, as `maximal` places bodies.
-    `names` are those of the shape, of its frame and of its body.
+    `names` are those of the shape, of its frame and of its body. `vertices` are those of a hull.
     """
 
     name: str
@@ -47,6 +51,9 @@ class CollisionShape:
     half: tuple[float, float, float]  # sizes, see `narrow.records`
     material: Material = field(default_factory=Material)
     names: frozenset[str] = frozenset()
+    frame: str = WORLD
+    surface: Surface = field(default_factory=Surface)
+    vertices: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
 
     @property
     def radius(self) -> float:
@@ -59,6 +66,7 @@ class CollisionShape:
             BOX: math.hypot(a, b, c),
             CYLINDER: math.hypot(a, c),
             ELLIPSOID: max(a, b, c),
+            HULL: float(np.linalg.norm(self.vertices, axis=1).max(initial=0.0)),
         }[self.kind]
 
 
@@ -72,6 +80,8 @@ def shape_type(real: np.dtype) -> np.dtype:
             ("position", real, (3,)),
             ("half", real, (3,)),
             ("radius", real),
+            ("first", INDEX),
+            ("end", INDEX),
         ],
         align=True,
     )
@@ -79,31 +89,45 @@ def shape_type(real: np.dtype) -> np.dtype:
 
 def packed_shapes(shapes: list[CollisionShape], real: np.dtype) -> np.ndarray:
     """Shapes as kernels read them."""
-    records = np.zeros(len(shapes), shape_type(real))
+    records, at = np.zeros(len(shapes), shape_type(real)), 0
     for record, shape in zip(records, shapes, strict=True):
         record["kind"], record["body"] = shape.kind, shape.body
         record["rotation"] = shape.placement.rotation.ravel()
         record["position"] = shape.placement.translation
         record["half"], record["radius"] = shape.half, shape.radius
+        record["first"], record["end"] = at, at + len(shape.vertices)
+        at += len(shape.vertices)
     return records
 
 
-def collision_shapes(
-    model: Model, materials: Material | Mapping[str, Material] | None = None
-) -> tuple[list[CollisionShape], list[str]]:
-    """The shapes of a model that collide, and the names of its meshes, which are not handled here.
+def packed_vertices(shapes: list[CollisionShape], real: np.dtype) -> np.ndarray:
+    """Corners of all hulls, one after the other."""
+    return np.concatenate([np.zeros(0), *(s.vertices.ravel() for s in shapes)]).astype(real)
 
+
+def collision_shapes(
+    model: Model,
+    materials: Material | Mapping[str, Material] | None = None,
+    soft: bool = False,
+    has_meshes: bool = True,
+) -> tuple[list[CollisionShape], list[str]]:
+    """The shapes of a model that collide, and the names of meshes that nothing installed can read.
+
+    Meshes collide by their convex hulls, if they do.
     `materials` is one for all shapes, or maps names of shapes, frames or bodies to materials; the
-    name of a shape is looked for first. Shapes without one have the default material.
+    name of a shape is looked for first. Shapes that no name means have the default material, but
+    for what their surfaces say. Softness of surfaces counts if it is asked for.
     """
     chosen = _materials(model, materials)
     found, meshes = [], []
     for shape in model.shapes:
         if shape.role == "collision":
-            if shape.kind == "mesh":
+            if shape.kind == "mesh" and not has_meshes:
+                continue
+            if shape.kind == "mesh" and not can_read():
                 meshes.append(shape.name)
             else:
-                found.append(_on_body(model, shape, chosen))
+                found.append(_on_body(model, shape, chosen, soft))
     return found, meshes
 
 
@@ -112,13 +136,31 @@ def ground_plane(
     height: float = 0.0,
     normal: ArrayLike = (0.0, 0.0, 1.0),
 ) -> CollisionShape:
-    """A plane of the world at a height along its normal, named "ground"."""
+    """A plane of the world at a height along its normal, named "ground".
+
+    Whatever bits a shape collides with, the ground has them.
+    """
     material = instance("the material of the ground", material or Material(), Material)
     height = finite_number("the height of the ground", height)
     n = np.array(unit_vector("the normal of the ground", normal, 3))
     at = Transform(np.reshape(contact_frame(n), (3, 3)), height * n)
     return CollisionShape(
-        GROUND, PLANE, 0, at, (0.0, 0.0, 0.0), material, frozenset((GROUND, WORLD))
+        GROUND,
+        PLANE,
+        0,
+        at,
+        (0.0, 0.0, 0.0),
+        material,
+        frozenset((GROUND, WORLD)),
+        surface=Surface(_ALL_BITS, _ALL_BITS),
+    )
+
+
+def has_plane(model: Model) -> bool:
+    """Whether one of the model's own collision shapes is a plane of the world."""
+    return any(
+        shape.role == "collision" and shape.kind == "plane" and model.frame(shape.frame).body < 0
+        for shape in model.shapes
     )
 
 
@@ -152,26 +194,38 @@ def _materials(model: Model, given) -> Mapping[str, Material]:
     return {"": Material(), **given}
 
 
-def _on_body(model: Model, shape: Shape, materials: Mapping[str, Material]) -> CollisionShape:
+def _on_body(
+    model: Model, shape: Shape, materials: Mapping[str, Material], soft: bool
+) -> CollisionShape:
     frame, names = model.frame(shape.frame), tuple(_names(model, shape))
-    at = frame.placement @ shape.placement
+    at, vertices = frame.placement @ shape.placement, np.zeros((0, 3))
+    if shape.kind == "mesh":
+        vertices = hull_vertices(shape)
+        middle = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
+        at, vertices = at @ Transform(np.eye(3), middle), vertices - middle
     if frame.body >= 0:
         center = model.bodies[frame.body].inertia.center
         at = Transform(at.rotation, at.translation - center)
-    name = next((name for name in names if name in materials), "")
+    name = next((name for name in names if name in materials), None)
+    own = materials[""].with_own(shape.surface, soft) if name is None else materials[name]
     return CollisionShape(
         shape.name,
         KINDS[shape.kind],
         frame.body + 1,
         at,
         _size(shape),
-        materials[name],
+        own,
         frozenset(names),
+        shape.frame,
+        shape.surface,
+        vertices,
     )
 
 
 def _size(shape: Shape) -> tuple[float, float, float]:
     """The size as kernels read it, checked."""
+    if shape.kind == "mesh":  # its size is a scale
+        return (0.0, 0.0, 0.0)
     what = f"collision shape {shape.name!r} on {shape.frame!r}: a {shape.kind}"
     thick = shape.size[:1] if shape.kind == "capsule" else shape.size
     if not all(x > 0.0 for x in thick):

@@ -8,6 +8,7 @@
 | cylinder  | four of the rim of the lower cap, the first of them the lowest point of all, and  |
 |           | the lowest of the other cap                                                       |
 | ellipsoid | its lowest point                                                                  |
+| hull      | see `hulls`                                                                       |
 
 All are exact, but the rim of a cylinder that stands: there four points stand for the circle. Where
 it is tilted by less than UPRIGHT, it has no lowest point, and the four are fixed to the body.

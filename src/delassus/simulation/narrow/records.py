@@ -4,7 +4,8 @@
 | --------------- | --------------------------------------------------------------------------- |
 | PLACED.R, p     | axes of a shape by rows, and its centre, in world axes                      |
 | shape.half      | box: half edges; sphere, capsule, cylinder: radius, radius, half length     |
-|                 | along z; ellipsoid: radii; a plane has none, its normal is z                |
+|                 | along z; ellipsoid: radii; a plane has none, its normal is z; a hull has    |
+| shape.first, end | numbers of its corners among world.vertices, three numbers each            |
 | FOUND.point     | midway between the two surfaces                                             |
 | FOUND.normal    | unit vector from the first shape to the second                              |
 | FOUND.distance  | gap along the normal, negative where the shapes overlap                     |
@@ -20,13 +21,13 @@ from ...compile import function, layout, slots, sqrt
 from ...spatial.vectors import dot, get3, put3, scale
 
 # Kinds of shapes. In a pair the shape of the lower kind comes first.
-PLANE, SPHERE, CAPSULE, BOX, CYLINDER, ELLIPSOID = range(6)
+PLANE, SPHERE, CAPSULE, BOX, CYLINDER, ELLIPSOID, HULL = range(7)
 
 PLACED = slots(R=9, p=3)
 FOUND = slots(point=3, normal=3, distance=1, feature=1)
 MOST_FOUND = 24  # points of one pair; two caps have at most 18
 CORNERS = 8  # of a face that is clipped
-FEATURES = 64  # numbers of features of one pair
+FEATURES = 1 << 20  # numbers of features of one pair: corners of a hull can be many
 
 # Work memory of collision: shapes in world axes, points of the current pair, a face to clip.
 COLLISION = layout(

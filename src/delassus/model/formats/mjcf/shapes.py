@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...builder import ModelBuilder
+from ...parts.contacts import Surface
 from ...parts.elements import Shape
 from ..meshes import MeshFinder
 from ..report import Report
@@ -59,25 +60,25 @@ def _add_geom(
             tuple(map(float, size)),
             path,
             tuple(map(float, compiled.geom_rgba[i])),
-            **(_contact(compiled, i, report) if can_collide else {}),
+            _surface(compiled, i, report) if can_collide else Surface(),
         )
     )
 
 
-def _contact(compiled, i: int, report: Report) -> dict:
+def _surface(compiled, i: int, report: Report) -> Surface:
     """What a geom says of its contacts."""
     report_contact(report, "geom", compiled.geom_condim[i], compiled.geom_gap[i])
     for field in ("adhesion", "surfacevel"):
         if np.any(getattr(compiled, f"geom_{field}", np.zeros(i + 1))[i]):
             report.ignore(f"{field}= of <geom>")
-    return {
-        "contype": int(compiled.geom_contype[i]),
-        "conaffinity": int(compiled.geom_conaffinity[i]),
-        "friction": sliding_friction(compiled.geom_friction[i, 0], compiled.geom_condim[i]),
-        "softness": softness(compiled.geom_solref[i], compiled.geom_solimp[i]),
-        "margin": float(compiled.geom_margin[i]),
-        "priority": int(compiled.geom_priority[i]),
-    }
+    return Surface(
+        contype=int(compiled.geom_contype[i]),
+        conaffinity=int(compiled.geom_conaffinity[i]),
+        friction=sliding_friction(compiled.geom_friction[i, 0], compiled.geom_condim[i]),
+        softness=softness(compiled.geom_solref[i], compiled.geom_solimp[i]),
+        margin=float(compiled.geom_margin[i]),
+        priority=int(compiled.geom_priority[i]),
+    )
 
 
 def _size(kind: str, half: np.ndarray) -> list[float]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....errors import ModelError
 from ....spatial.constant import unit_vector
 from ....spatial.transform import Transform, rotation_to_axis
 from ...builder import ModelBuilder
+from ...parts.contacts import Surface
 from ...parts.elements import Shape
 from ..meshes import MeshFinder
 from ..xml import Node
@@ -51,9 +53,9 @@ def _read(node: Node, name: str, frame: str, role: str, meshes: MeshFinder) -> S
             raise node.error(f"its pose is relative to {relative_to!r}, which is not read")
         if kind == "plane":
             pose = pose @ _plane(form)
-        contact = _contact(node, name) if role == "collision" else {}
+        surface = _surface(node, name) if role == "collision" else Surface()
         dimensions, color = tuple(map(float, size)), _color(node)
-        return Shape(name, frame, role, kind, pose, dimensions, mesh, color, **contact)
+        return Shape(name, frame, role, kind, pose, dimensions, mesh, color, surface)
     return None  # <empty>, or a kind that is reported as unread
 
 
@@ -74,7 +76,7 @@ def _plane(form: Node) -> Transform:
     return Transform(rotation_to_axis(unit_vector("the normal", normal, 3)), np.zeros(3))
 
 
-def _contact(node: Node, name: str) -> dict:
+def _surface(node: Node, name: str) -> Surface:
     """Friction, restitution and the bits of what it collides with, where <surface> says so."""
     values: dict = {}
     friction = _first(node, "surface/friction/ode/mu", "surface/friction/bullet/friction")
@@ -91,7 +93,10 @@ def _contact(node: Node, name: str) -> dict:
     mask = _first(node, "surface/contact/collide_bitmask")
     if mask is not None:
         values["contype"] = values["conaffinity"] = _mask(mask)
-    return values
+    try:
+        return Surface(**values)
+    except ModelError as error:
+        raise ModelError(f"shape {name!r}: {error}") from None
 
 
 def _first(node: Node, *paths: str) -> Node | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...builder import ModelBuilder
 from ...model import Model
 from ...parts.constraints import Coupling, Gear
+from ...parts.contacts import ContactExclusion
 from ...parts.elements import WORLD
 from ...parts.joints import Fixed, Free, JointType, Planar, Prismatic, Revolute
 from ..options import ROOT_JOINT, Options
@@ -35,6 +36,7 @@ def read_urdf(document: Document, options: Options) -> Model:
         _add_mimic(builder, joint, tree)
     add_loops(builder, robot, tree, names)
     add_couplings(builder, robot, tree)
+    _exclude_base(builder, tree, names)
     document.report_unused()
     model = builder.build()
     remark_on_untied_joints(model, document)
@@ -88,6 +90,20 @@ def _add_joint_frames(
             builder.add_frame(joint.name, names[joint.child])
     if floating_base and not builder.has_frame(ROOT_JOINT):
         builder.add_frame(ROOT_JOINT, names[tree.root.name])
+
+
+def _exclude_base(builder: ModelBuilder, tree: UrdfTree, names: dict[str, str]) -> None:
+    """Links that a joint joins do not touch, also where one is fixed to the world.
+
+    Simulators let shapes of the world touch all bodies, as it may have walls and tables.
+    """
+    for joint in tree.joints.values():
+        links = [tree.links[name].node for name in (joint.parent, joint.child)]
+        can_touch = all(list(node.children("collision")) for node in links)
+        parent = names[joint.parent]
+        moves = joint.type in _AXIAL
+        if can_touch and moves and parent != WORLD and builder.frame(parent).body < 0:
+            builder.add_contact_exclusion(ContactExclusion(parent, names[joint.child]))
 
 
 def _read_joint_type(joint: UrdfJoint) -> JointType:

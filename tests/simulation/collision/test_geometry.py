@@ -9,6 +9,7 @@ from delassus.maximal.rows.contacts import CONTACT, contact_frame
 from delassus.maximal.settings import Softening
 from delassus.maximal.system import MaximalSystem
 from delassus.model.parts.elements import Shape
+from delassus.simulation.collision import geometry as module
 from delassus.simulation.collision.contacts import find_contacts
 from delassus.simulation.collision.geometry import Geometry
 from delassus.simulation.collision.materials import Material
@@ -45,7 +46,7 @@ def chain(joint=None, loop=(), extra=()):
 
 
 def pairs(geometry):
-    return {frozenset(geometry.shapes[k].name for k in pair) for pair in geometry.pairs}
+    return {frozenset(geometry.shapes[k].name for k in pair[:2]) for pair in geometry.pairs}
 
 
 def named(*texts):
@@ -79,13 +80,31 @@ def test_the_ground_touches_all_bodies_and_never_the_world():
     assert frozenset(("wall", "ground")) not in pairs(geometry)
 
 
-def test_a_body_on_a_joint_to_the_world_touches_planes_but_no_other_shape_of_the_world():
+def test_a_body_on_a_joint_to_the_world_touches_shapes_of_the_world():
     builder = dl.ModelBuilder("door")
     builder.add_body("door", joint=dl.Revolute([0.0, 0.0, 1.0]), mass=1.0, inertia=np.eye(3))
     builder.add_shape(ball("door"))
     builder.add_shape(Shape("wall", "world", "collision", "box", None, (1.0, 1.0, 1.0)))
     geometry = Geometry(builder.build(), [ground_plane()])
-    assert pairs(geometry) == {frozenset(("ground", "door"))}
+    assert pairs(geometry) == {frozenset(("ground", "door")), frozenset(("wall", "door"))}
+
+
+def test_a_joint_of_several_axes_joins_what_a_joint_of_one_does():
+    builder = dl.ModelBuilder("hip")
+    builder.add_body("trunk", joint=dl.Free(), mass=1.0, inertia=np.eye(3))
+    builder.add_body("between", "trunk", dl.Revolute([1.0, 0.0, 0.0]))
+    builder.add_body("leg", "between", dl.Revolute([0.0, 1.0, 0.0]), mass=1.0, inertia=np.eye(3))
+    for name in ("trunk", "leg"):
+        builder.add_shape(ball(name))
+    assert pairs(Geometry(builder.build())) == set()
+
+
+def test_excluded_frames_do_not_touch_and_declared_pairs_do_in_any_case():
+    model = chain().replace(
+        contact_exclusions=[dl.ContactExclusion("a", "c"), dl.ContactExclusion("a", "d")],
+        contact_pairs=[dl.ContactPair("a", "b"), dl.ContactPair("d", "a")],
+    )
+    assert pairs(Geometry(model)) == named("ab", "ad", "bd")
 
 
 def test_pairs_can_be_excluded_and_chosen():
@@ -97,11 +116,13 @@ def test_pairs_can_be_excluded_and_chosen():
     }
 
 
-def test_what_is_not_handled_is_listed():
-    mesh = Shape("hull", "b", "collision", "mesh", None, (1.0, 1.0, 1.0), "hull.stl")
+def test_what_no_kernel_handles_is_outside_or_without_coal_listed(monkeypatch):
     egg = Shape("egg", "d", "collision", "ellipsoid", None, (0.1, 0.1, 0.2))
-    geometry = Geometry(chain(extra=[mesh, egg]), [ground_plane()])
-    assert geometry.meshes == ("hull",)
+    handled = Geometry(chain(extra=[egg]), [ground_plane()])
+    assert (len(handled.outside), handled.not_handled) == (2, ())
+    monkeypatch.setattr(module, "can_read", lambda: False)
+    geometry = Geometry(chain(extra=[egg]), [ground_plane()])
+    assert geometry.outside == ()
     assert {frozenset(pair) for pair in geometry.not_handled} == {
         frozenset(("egg", "a")),
         frozenset(("egg", "b")),
