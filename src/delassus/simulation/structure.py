@@ -17,8 +17,10 @@ from ..contact.operators.bodies import BLOCK
 from ..contact.operators.elements import CONE, JOINT, PAIR, joint_records
 from ..contact.operators.order import COLUMN, INDEX, PLACE, TARGET, find_order
 from ..contact.operators.structure import extents
+from ..dynamics.actuation.packed import actuator_type
 from ..maximal.structure.packed import SIDE, SystemArrays
 from ..maximal.system import MaximalSystem
+from .actuation.drives import Drives
 from .collision.geometry import GEOMETRY_FIELDS, Geometry, GeometryArrays
 from .collision.pairs import pair_type
 from .collision.shapes import shape_type
@@ -29,7 +31,10 @@ OPERATOR_FIELDS = (
 
 
 class WorldArrays(
-    namedtuple("WorldArrays", (*SystemArrays._fields, *OPERATOR_FIELDS, *GEOMETRY_FIELDS))
+    namedtuple(
+        "WorldArrays",
+        (*SystemArrays._fields, *OPERATOR_FIELDS, *GEOMETRY_FIELDS, *Drives._fields),
+    )
 ):
     """The arrays of a system, of the operator over its bodies, and of its shapes.
 
@@ -40,7 +45,7 @@ class WorldArrays(
     __slots__ = ()
     dimensions = (
         *("nq", "nv", "n_bodies", "n_joints", "n_rows", "n_blocks", "n_slots", "n_limits"),
-        *("n_state", "n_trace"),
+        *("n_state", "n_trace", "n_controls", "n_switches", "n_sensed"),
     )
 
     @classmethod
@@ -48,7 +53,8 @@ class WorldArrays(
         """The element type of each array."""
         own = (PLACE, COLUMN, INDEX, TARGET, INDEX, JOINT, JOINT, PAIR)
         geometry = (shape_type(real), pair_type(real))
-        return (*SystemArrays.array_types(real), *own, *geometry)
+        drives = (actuator_type(real), INDEX, real, real, real)
+        return (*SystemArrays.array_types(real), *own, *geometry, *drives)
 
     @classmethod
     def takes(cls, world) -> bool:
@@ -66,6 +72,7 @@ class WorldArrays(
             world.pairs,
             geometry.shapes,
             geometry.candidates,
+            *world.drives._replace(lift=world.drives.lift.ravel()),
         )
         return cls(*SystemArrays.pack(world.system, real), *own)
 
@@ -145,9 +152,9 @@ def state_of(model, numbers, n_held, n_slots):
 class World(Tabulated):
     """A system of bodies with what collides, ready to be simulated."""
 
-    def __init__(self, system: MaximalSystem, geometry: Geometry):
+    def __init__(self, system: MaximalSystem, geometry: Geometry, drives: Drives):
         super().__init__()
-        self.system, self.geometry = system, geometry
+        self.system, self.geometry, self.drives = system, geometry, drives
         joints = [(j.rows, (j.base, j.follower)) for j in system.joints]
         joints += [(c.rows, tuple(c.bodies(system.joints))) for c in system.couplings]
         free = [(j.nv, (j.base, j.follower)) for j in system.joints]
@@ -165,6 +172,10 @@ class World(Tabulated):
         dimensions["n_state"] = sum(state_sizes(dimensions))
         dimensions["n_shapes"] = len(self.geometry.shapes)
         dimensions["n_trace"] = system.nq + system.nv
+        dimensions["n_controls"] = len(drives.actuators)
+        dimensions["n_switches"] = len(system.joints) - system.n_bodies + len(system.couplings)
+        felt = 6 * len(system.joints) + len(drives.actuators) + system.nv
+        dimensions["n_sensed"] = felt
         self.dimensions = dimensions
 
     def _front(self) -> set[int]:

@@ -1,0 +1,93 @@
+"""States that a simulation starts from: keyframes, and projection onto joints."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...checks import real_array
+from ...constrained.rows.constraints import Constraints
+from ...constrained.tasks.loops import close_loops
+from ...errors import ConvergenceError, SettingError, ShapeError
+from ...model.model import Model
+from ...model.parts.keyframes import Keyframe
+from ...model.parts.names import known_name
+
+_HOME = "home"
+
+
+class Projection(NamedTuple):
+    """By how much `reset` has changed what was given, so that joints hold."""
+
+    position: float
+    velocity: float
+
+
+class Start(NamedTuple):
+    """Coordinates, velocities (None if at rest), controls and time at which to start."""
+
+    q: Any
+    v: Any
+    u: Any
+    time: float
+
+
+def chosen_start(
+    model: Model, q: ArrayLike | None, v: ArrayLike | None, keyframe: str | None
+) -> Start:
+    """The state that `Simulator.reset` is asked for."""
+    if keyframe is not None:
+        if q is not None:
+            raise SettingError("reset takes q or a keyframe, not both")
+        known_name("keyframe", keyframe, model.keyframes)
+    elif q is None and _HOME in model.keyframes:
+        keyframe = _HOME
+    if keyframe is None:
+        return Start(model.neutral() if q is None else q, v, 0.0, 0.0)
+    frame: Keyframe = model.keyframes[keyframe]
+    return Start(frame.q, frame.v if v is None else v, frame.u, frame.time)
+
+
+def states_of(what: str, given: ArrayLike | None, count: int, worlds: int | None) -> np.ndarray:
+    """Numbers of all worlds, from those of one or of all; zero if not given."""
+    n = worlds or 1
+    x = np.zeros(count) if given is None else real_array(what, given)
+    if x.shape not in ((count,), (n, count)) or (x.ndim == 2 and worlds is None):
+        shape = f"({count},)" if worlds is None else f"({count},) or ({n}, {count})"
+        raise ShapeError(f"{what} must have shape {shape}, got {x.shape}")
+    if not np.isfinite(x).all():
+        raise ShapeError(f"{what} must be finite")
+    return np.broadcast_to(x, (n, count)).copy()
+
+
+def on_joints(
+    model: Model, q: np.ndarray, v: np.ndarray, worlds: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest states at which all constraints hold."""
+    if not model.constraints:
+        return q, v
+    cs = Constraints(model, model.constraints)
+    try:
+        q = np.asarray(close_loops(model, q, cs))
+    except ConvergenceError as error:
+        raise ConvergenceError(_where_open(cs, error, worlds), error.q, error.error) from None
+    found = v.copy()
+    for k in range(len(q)):
+        J = cs.jacobian(q[k])
+        found[k] = v[k] - np.linalg.lstsq(J, J @ v[k], rcond=1e-10)[0]
+    return q, found
+
+
+def _where_open(cs: Constraints, error: ConvergenceError, worlds: int | None) -> str:
+    """Which loop of which world cannot be closed."""
+    world = int(np.argmax(np.atleast_1d(error.error)))
+    left = np.abs(cs.position_error(np.atleast_2d(error.q)[world]))
+    row = int(np.argmax(left))
+    number = next(k for k, rows in enumerate(cs.slices) if rows.start <= row < rows.stop)
+    who = "" if worlds is None else f" of world {world}"
+    return (
+        f"loops{who} cannot be closed from this configuration: {cs.declared[number]} keeps an "
+        f"error of {left[row]:.3g}"
+    )

@@ -1,0 +1,234 @@
+"""What happened in a rollout: arrays over time, kept in memory and, if asked for, in a file.
+
+A file is a sequence of parts, each an .npz of at most a thousand steps with its length before it.
+So what was written before a crash can be read: a part that was cut off is left out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import struct
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...checks import file_path
+from ...errors import FileAccessError, FileFormatError, MissingFileError, SettingError
+from .metrics import METRIC_NAMES
+
+_MARK = b"delassus recording 1\n"
+
+
+class Sizes(NamedTuple):
+    """Extents of the arrays of a recording, two flags, and the time of a step."""
+
+    nq: int
+    nv: int
+    n_controls: int
+    is_many: int
+    has_sensors: int
+    dt: float
+
+
+class Recording:
+    """Time, coordinates, velocities and metrics of each step; sensors, if they were asked for.
+
+    Arrays are (steps, ...), or (worlds, steps, ...) of many worlds.
+    """
+
+    def __init__(self, name: str, sizes: Sizes, joint_names: list[str], first_v: np.ndarray):
+        self.name, self.sizes, self.joint_names = name, sizes, joint_names
+        self.nq, self.nv = sizes.nq, sizes.nv
+        self.is_many, self.has_sensors = bool(sizes.is_many), bool(sizes.has_sensors)
+        self._first_v = first_v  # before the first step, (worlds, nv)
+        self._parts: list[dict[str, np.ndarray]] = []
+        self._file: io.BufferedWriter | None = None
+        self._path: str | PathLike | None = None
+
+    @classmethod
+    def start(cls, sim: Any, path: str | PathLike | None, has_sensors: bool = False) -> Recording:
+        """An empty recording of a simulator."""
+        sizes = Sizes(
+            sim.model.nq, sim.model.nv, sim.n_controls, int(sim.worlds is not None),
+            int(has_sensors), sim.dt,
+        )  # fmt: skip
+        names = sim.joint_names if has_sensors else []
+        made = cls(sim.model.name, sizes, names, np.array(sim.v, ndmin=2))
+        if path is not None:
+            made._path = path
+            try:
+                made._open(file_path(path))
+            except OSError as error:
+                raise FileAccessError(f"cannot record to {path}: {error}") from None
+        return made
+
+    def _open(self, path: Path) -> None:
+        """Begin a file with what is known before the first step."""
+        self._file = path.open("wb")
+        self._file.write(_MARK)
+        header = {
+            "name": np.array(self.name),
+            "sizes": np.array(self.sizes, float),
+            "joint_names": np.array(self.joint_names, str),
+            "first_v": self._first_v,
+        }
+        self._write_part(header)
+
+    @contextlib.contextmanager
+    def closing(self) -> Iterator[None]:
+        """Close the file at the end, whatever happens."""
+        try:
+            yield
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            with contextlib.suppress(OSError):  # all parts were flushed before
+                file.close()
+
+    def add(self, time: np.ndarray, run: Any) -> None:
+        """Add steps of all worlds that end at these times."""
+        part = {"time": time, "trace": run.trace, "metrics": run.metrics}
+        if self.has_sensors:
+            part["sensed"] = run.sensed
+        in_file = len(self)
+        self._parts.append(part)
+        if self._file is not None:
+            try:
+                self._write_part(part)
+            except OSError as error:
+                self._close()
+                raise FileAccessError(
+                    f"recording to {self._path} ended at {time[0]:.4f} s: {error}. The file has "
+                    f"the {in_file} steps before that, and sim.recording all {len(self)}"
+                ) from None
+
+    def _write_part(self, part: dict[str, np.ndarray]) -> None:
+        memory = io.BytesIO()
+        np.savez(memory, **part)
+        content = memory.getvalue()
+        self._file.write(struct.pack("<q", len(content)) + content)
+        self._file.flush()
+
+    def _every(self, name: str, columns: slice | int = slice(None)) -> np.ndarray:
+        """Columns of all worlds and steps."""
+        return np.concatenate([p[name] for p in self._parts], axis=1)[:, :, columns]
+
+    def _shown(self, x: np.ndarray) -> np.ndarray:
+        return x if self.is_many else x[0]
+
+    def _all(self, name: str, columns: slice | int = slice(None)) -> np.ndarray:
+        return self._shown(self._every(name, columns))
+
+    @property
+    def time(self) -> np.ndarray:
+        """The time at the end of each step."""
+        return np.concatenate([p["time"] for p in self._parts])
+
+    @property
+    def q(self) -> np.ndarray:
+        """Coordinates at the end of each step."""
+        return self._all("trace", slice(0, self.nq))
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities at the end of each step."""
+        return self._all("trace", slice(self.nq, None))
+
+    @property
+    def accelerations(self) -> np.ndarray:
+        """Change of velocities in each step by its time."""
+        v = self._every("trace", slice(self.nq, None))
+        before = np.concatenate([self._first_v[:, None], v[:, :-1]], axis=1)
+        return self._shown((v - before) / self.sizes.dt)
+
+    @property
+    def metrics(self) -> dict[str, np.ndarray]:
+        """What is known of each step, by name."""
+        return {name: self._all("metrics", k) for k, name in enumerate(METRIC_NAMES)}
+
+    @property
+    def reactions(self) -> np.ndarray:
+        """Force and moment of each joint, (n_joints, 6) a step: see `Simulator.reactions`."""
+        n = 6 * len(self.joint_names)
+        sensed = self._felt(slice(0, n))
+        return self._shown(sensed.reshape(*sensed.shape[:2], -1, 6))
+
+    @property
+    def actuator_forces(self) -> np.ndarray:
+        """Force of each actuator within its range."""
+        first = 6 * len(self.joint_names)
+        return self._shown(self._felt(slice(first, first + self.sizes.n_controls)))
+
+    @property
+    def torques(self) -> np.ndarray:
+        """What actuators do along each degree of freedom."""
+        first = 6 * len(self.joint_names) + self.sizes.n_controls
+        return self._shown(self._felt(slice(first, first + self.nv)))
+
+    def _felt(self, columns: slice) -> np.ndarray:
+        if not self.has_sensors:
+            raise SettingError("the recording has no sensors: ask for rollout(..., sensors=True)")
+        return self._every("sensed", columns)
+
+    def __len__(self) -> int:
+        return sum(p["trace"].shape[1] for p in self._parts)
+
+    def save(self, path: str | PathLike) -> None:
+        """Write the recording to a file."""
+        try:
+            self._open(file_path(path))
+            for part in self._parts:
+                self._write_part(part)
+        except OSError as error:
+            raise FileAccessError(f"cannot write {path}: {error}") from None
+        finally:
+            self._close()
+
+    @classmethod
+    def load(cls, path: str | PathLike) -> Recording:
+        """Read a recording; a part that was cut off is left out."""
+        place = Path(file_path(path))
+        if not place.is_file():
+            raise MissingFileError(f"there is no file {place}")
+        content = place.read_bytes()
+        if not content.startswith(_MARK):
+            raise FileFormatError(f"{place} is no recording of this version")
+        parts = list(_read_parts(content, len(_MARK)))
+        if not parts or "sizes" not in parts[0]:
+            raise FileFormatError(f"{place} was cut off before its first part")
+        *whole, dt = parts[0]["sizes"].tolist()
+        sizes, names = Sizes(*map(int, whole), dt), parts[0]["joint_names"].tolist()
+        made = cls(str(parts[0]["name"]), sizes, names, parts[0]["first_v"])
+        made._parts = parts[1:]
+        return made
+
+    def plot(self, *names: str) -> Any:
+        """A figure of metrics over time: all, or those named."""
+        import matplotlib.pyplot as plt
+
+        chosen = names or METRIC_NAMES
+        figure, axes = plt.subplots(len(chosen), 1, sharex=True, figsize=(8, 1.6 * len(chosen)))
+        for ax, name in zip(np.atleast_1d(axes), chosen, strict=True):
+            ax.plot(self.time, np.atleast_2d(self.metrics[name]).T)
+            ax.set_ylabel(name.replace("_", " "), fontsize=8)
+        np.atleast_1d(axes)[-1].set_xlabel("time, s")
+        figure.tight_layout()
+        return figure
+
+
+def _read_parts(content: bytes, at: int) -> Iterator[dict[str, np.ndarray]]:
+    while at + 8 <= len(content):
+        (size,) = struct.unpack_from("<q", content, at)
+        at += 8
+        if size < 0 or at + size > len(content):
+            return
+        with np.load(io.BytesIO(content[at : at + size]), allow_pickle=False) as found:
+            yield {name: found[name] for name in found.files}
+        at += size
