@@ -38,7 +38,7 @@ class WorldArrays(
 ):
     """The arrays of a system, of the operator over its bodies, and of its shapes.
 
-    `held` are the elements of joint rows, `springs` those of degrees of freedom: see
+    `held` are the elements of joint rows, `springs` one for each degree of freedom: see
     `contact.operators.elements`.
     """
 
@@ -157,7 +157,7 @@ class World(Tabulated):
         self.system, self.geometry, self.drives = system, geometry, drives
         joints = [(j.rows, (j.base, j.follower)) for j in system.joints]
         joints += [(c.rows, tuple(c.bodies(system.joints))) for c in system.couplings]
-        free = [(j.nv, (j.base, j.follower)) for j in system.joints]
+        free = [(1, (j.base, j.follower)) for j in system.joints for _ in range(j.nv)]
         touched = [tuple(b - 1 for b in bodies if b > 0) for _, bodies in joints]
         self.order = find_order(system.n_bodies, [t for t in touched if t], self._front())
         self.held, pairs = _elements(self.order, joints)
