@@ -330,7 +330,7 @@ def _batch_of(kernel, model, shared, dtype) -> Batch:
 
 def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     batch = _batch_of(kernel, model, shared, dtype)
-    chunk = batch.chunk(n, thread_count)
+    chunk = 1 if n == 1 else batch.chunk(n, thread_count)
     if chunk >= n:
         batch.call(shared, rows, True, n, 0, n)
         return

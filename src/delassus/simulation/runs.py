@@ -76,7 +76,21 @@ class Worlds:
         self.v, self.before = v.copy(), v.copy()
         self.metrics = np.zeros((self.count, METRIC.size))
         self.sensed = np.zeros((self.count, self.world.dimensions["n_sensed"]))
-        self.is_alive = np.ones(self.count, bool)
+        self.is_alive, self.are_all_alive = np.ones(self.count, bool), True
+
+    def use(self, model: Model) -> None:
+        """Go on with a model that differs in numbers only."""
+        self.model = model
+        self.build(self.system.contact_slots)
+
+    def place(self, own, poses, twists, q, v) -> None:
+        """Move some worlds to other states; reactions and contacts stay."""
+        n = self.system.n_bodies
+        self.states[own, : 7 * n] = poses.reshape(len(own), -1)
+        for start in (7 * n, 13 * n):
+            self.states[own, start : start + 6 * n] = twists.reshape(len(own), -1)
+        self.states[own, 19 * n : 19 * n + self.model.nq] = q
+        self.v[own] = v
 
     def twists(self, world: int) -> np.ndarray:
         """Velocities of the bodies of a world, (n_bodies, 6)."""
@@ -98,13 +112,18 @@ class Worlds:
         """
         if not self._for_one_step:
             self._for_one_step = self._outputs(self.count, 1, 1)
+            self._shared_by_one_step = (self._whole, *[self._ticks(1)] * 4)
         told = self._for_one_step
-        self._call(slice(None), (control, pushes), 1, told)
-        if told[-1][:, OUTCOME.reason].any():
+        rows = [
+            self.states, control, pushes, self.switches, self._numbers, self._options, *told,
+        ]  # fmt: skip
+        shared = self._shared_by_one_step
+        evaluate_checked(simulate, self.world, shared, rows, self.count, self.threads)
+        ends = told[4]
+        if any(ends[:, OUTCOME.reason].tolist()):  # of a few numbers, faster than NumPy's
             return False
         told[0], self.states = self.states, told[0]
-        nq = self.model.nq
-        self.before, self.v = self.v, told[1][:, 0, nq:].copy()
+        self.before, self.v = self.v, told[1][:, 0, self.model.nq :].copy()
         self.metrics, self.sensed = told[2][:, 0], told[3][:, 0]
         return True
 
@@ -153,7 +172,7 @@ class Worlds:
                 again.append(int(world))
             elif reason == DIVERGED:
                 run.ended.append((int(world), end))
-                self.is_alive[world] = False
+                self.is_alive[world] = self.are_all_alive = False
         return again
 
     def _outputs(self, count: int, steps: int, felt: int) -> list[np.ndarray]:
@@ -167,10 +186,10 @@ class Worlds:
             np.empty((count, OUTCOME.size)),
         ]
 
-    def _call(self, own, given: tuple, steps: int, told: list[np.ndarray]) -> None:
+    def _call(self, own: np.ndarray, given: tuple, steps: int, told: list[np.ndarray]) -> None:
         """Call the kernel for some worlds."""
         control, pushes = given
-        states = self.states if isinstance(own, slice) else self.states[own]
+        states = self.states[own]
         switches = self.switches if len(self.switches) == 1 else self.switches[own]
         lengths = steps, control.shape[1], pushes.shape[1], told[3].shape[1]
         shared = (self._whole, *map(self._ticks, lengths))

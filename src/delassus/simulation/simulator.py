@@ -27,6 +27,7 @@ from .given.starting import Projection, chosen_start, on_joints, states_of
 from .runs import Run, Settings, Worlds
 from .sensing import Sensors
 from .step import EULER, MIDPOINT
+from .switching import Switches
 from .told.failures import Bounds, Failure, Watch, error_of
 from .told.recording import Recording
 
@@ -37,7 +38,7 @@ _MARGIN = 2e-3  # contacts closer than this have rows
 _CHUNK = 1000  # steps of a call, between two reports of progress
 
 
-class Simulator(Sensors):
+class Simulator(Sensors, Switches):
     """One world, or many, of a model in maximal coordinates.
 
     >>> sim = dl.Simulator(model)
@@ -105,6 +106,8 @@ class Simulator(Sensors):
         self.failures: list[Failure] = []
         self.recording: Recording | None = None
         self._no_pushes = np.zeros((1, 1, self.model.n_bodies, 6))
+        self._default = np.zeros((1, 1, self.n_controls))
+        self._begin(0.0)
         try:
             self.reset()
         except ConvergenceError as error:  # another start may close its loops
@@ -172,7 +175,7 @@ class Simulator(Sensors):
         n = self.worlds
         given_q = states_of("q", start.q, self.model.nq, n)
         given_v = states_of("v", start.v, self.model.nv, n)
-        q, v = on_joints(self.model, given_q, given_v, n)
+        q, v = on_joints(self.model, self._held(), given_q, given_v, n)
         self._worlds.start(*self.system.state(q, v), q, v)
         self._default = np.zeros((1, 1, self.n_controls))
         if self.model.nu > 0:
@@ -225,6 +228,7 @@ class Simulator(Sensors):
         worlds.states, self._default = numbers, np.array(state["default"])
         for name in ("v", "before", "metrics", "sensed", "is_alive", "switches"):
             setattr(worlds, name, np.array(state[name]))
+        worlds.are_all_alive = bool(worlds.is_alive.all())
         start, steps = state["time"]
         self._begin(float(start))
         self._steps = int(steps)
@@ -235,9 +239,11 @@ class Simulator(Sensors):
         """One step. `control` and `wrenches` are those of `rollout`, without the axis of steps."""
         given, pushes = self._given(control, wrenches, 1)
         worlds = self._worlds
-        if not self._why_not_ready and worlds.is_alive.all() and worlds.step(given, pushes):
-            told = worlds.metrics[:, None]
-            found = self._watch.look(told, self._steps, self._start, self.dt)
+        if not self._why_not_ready and worlds.are_all_alive and worlds.step(given, pushes):
+            found = []
+            if not self._watch.is_calm(worlds.metrics):
+                told = worlds.metrics[:, None]
+                found = self._watch.look(told, self._steps, self._start, self.dt)
             self._steps += 1
             self._tell(found)
         else:

@@ -12,6 +12,7 @@ from ...constrained.rows.constraints import Constraints
 from ...constrained.tasks.loops import close_loops
 from ...errors import ConvergenceError, SettingError, ShapeError
 from ...model.model import Model
+from ...model.parts.constraints import Constraint
 from ...model.parts.keyframes import Keyframe
 from ...model.parts.names import known_name
 
@@ -63,21 +64,25 @@ def states_of(what: str, given: ArrayLike | None, count: int, worlds: int | None
 
 
 def on_joints(
-    model: Model, q: np.ndarray, v: np.ndarray, worlds: int | None
+    model: Model, held: list[Constraint], q: np.ndarray, v: np.ndarray, worlds: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest states at which all constraints hold."""
-    if not model.constraints:
+    """The nearest states at which constraints hold."""
+    if not held:
         return q, v
-    cs = Constraints(model, model.constraints)
-    try:
-        q = np.asarray(close_loops(model, q, cs))
-    except ConvergenceError as error:
-        raise ConvergenceError(_where_open(cs, error, worlds), error.q, error.error) from None
-    found = v.copy()
+    cs = Constraints(model, held)
+    q, found = close(cs, q, worlds), v.copy()
     for k in range(len(q)):
         J = cs.jacobian(q[k])
         found[k] = v[k] - np.linalg.lstsq(J, J @ v[k], rcond=1e-10)[0]
     return q, found
+
+
+def close(cs: Constraints, q: np.ndarray, worlds: int | None) -> np.ndarray:
+    """Configurations near q at which constraints hold; an error names the one that cannot."""
+    try:
+        return np.asarray(close_loops(cs.model, q, cs))
+    except ConvergenceError as error:
+        raise ConvergenceError(_where_open(cs, error, worlds), error.q, error.error) from None
 
 
 def _where_open(cs: Constraints, error: ConvergenceError, worlds: int | None) -> str:
