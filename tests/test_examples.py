@@ -17,9 +17,13 @@ RUNS = {
     "energy_check.py": ([], r"0\.0010   \d\.\de-1[1-9] J"),
     "inverse_kinematics.py": ([], r"within the limits: True"),
     "linearise_quadruped.py": ([], r"0\.1\d%  rotors: bodies\n +8\.\d+%  rotors: diagonal"),
+    "many_worlds.py": (["3"], r"3 worlds, .*\n2 of 3 worlds still stand"),
     "million_states.py": (["2000", "1"], r"2,000 states\nforward dynamics: .* µs a state"),
     "parallel_ankle.py": (["256"], r"torques come back to \de-1[0-9] N m\n(.*\n)+pitch  0\.30: "),
+    "quadruped_servos.py": ([], r"squats between 0\.2\d+ and 0\.3\d+ m\n.*; 0 failures"),
     "quickstart.py": ([], r"tau has the shape \(1000, 9\)"),
+    "simulate_four_bar.py": ([], r"energy changes by \de-(0[5-9]|1\d)"),
+    "stack_of_boxes.py": ([], r"pushed by \d+ N the lowest box stays\n.* box slides"),
     "symbolic_casadi.py": ([], r"gravity forces to \de-1[3-9]"),
 }
 

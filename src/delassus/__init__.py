@@ -83,6 +83,7 @@ from .errors import (
     ModelError,
     SettingError,
     ShapeError,
+    SimulationError,
     UnknownNameError,
 )
 from .model.builder import ModelBuilder
@@ -107,7 +108,7 @@ from .model.parts.joints import (
     Universal,
 )
 from .model.parts.keyframes import Keyframe
-from .simulation import Recording, Simulator
+from .simulation import Bounds, Failure, Recording, Simulator
 from .spatial.inertia import Inertia
 from .spatial.transform import Transform
 
@@ -122,6 +123,7 @@ __all__ = [
     "ActuationError",
     "Actuator",
     "Baumgarte",
+    "Bounds",
     "BranchedInverse",
     "CacheWarning",
     "Closure",
@@ -143,6 +145,7 @@ __all__ = [
     "Distance",
     "DivergenceError",
     "Embedding",
+    "Failure",
     "FileAccessError",
     "FileFormatError",
     "Fixed",
@@ -177,6 +180,7 @@ __all__ = [
     "SettingError",
     "Shape",
     "ShapeError",
+    "SimulationError",
     "Simulator",
     "Spherical",
     "Surface",

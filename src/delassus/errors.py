@@ -54,8 +54,16 @@ class ConvergenceError(DelassusError, RuntimeError):
         self.q, self.error = q, error
 
 
-class DivergenceError(DelassusError, RuntimeError):
-    """A simulated world left all bounds; the message says when."""
+class SimulationError(DelassusError, RuntimeError):
+    """A simulated world went wrong: `failures` say what, when and where; `recording` until when."""
+
+    def __init__(self, message: str, failures: Any = (), recording: Any = None) -> None:
+        super().__init__(message)
+        self.failures, self.recording = failures, recording
+
+
+class DivergenceError(SimulationError):
+    """Velocities of a simulated world left all bounds; it cannot go on."""
 
 
 class ImmutableError(DelassusError, AttributeError):

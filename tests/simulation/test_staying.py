@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import delassus as dl
-from simulation.scenes import SIZES, bodies
+from simulation.collision.scenes import SIZES, bodies
 
 LYING = Rotation.from_euler("x", 0.5 * np.pi).as_quat()
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from delassus.simulation.recording import Recording
-from delassus.simulation.step import METRIC
+from delassus.simulation.told.recording import Recording
 
 
 class Steps:
     """What a recording asks of a simulator."""
 
     def __init__(self, model, dt, worlds):
-        self.model, self.dt, self.worlds, self.time = model, dt, worlds, 0.0
+        self.model, self.dt, self.worlds, self.n_controls = model, dt, worlds, 0
+        self.v = np.zeros((worlds or 1, model.nv))
 
 
 def recorded(model, q, dt=1e-3):
@@ -19,10 +19,9 @@ def recorded(model, q, dt=1e-3):
     many = q if worlds else q[None]
     sim = Steps(model, dt, worlds)
     made = Recording.start(sim, None)
-    sim.time = dt * many.shape[1]
     trace = np.concatenate([many, np.zeros((*many.shape[:2], model.nv))], axis=2)
     metrics = np.ones((*many.shape[:2], METRIC.size))
-    made.add(sim, trace, metrics)
+    made.add(dt * np.arange(1, many.shape[1] + 1), Run(trace, metrics, trace, []))
     return made
 
 

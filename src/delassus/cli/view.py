@@ -8,7 +8,7 @@ import webbrowser
 from .. import robots
 from ..errors import SettingError, UnknownNameError
 from ..model.model import Model
-from ..simulation.recording import Recording, is_recording
+from ..simulation.told.recording import Recording, is_recording
 from ..viewer import to_html, view
 from .models import find_model
 

@@ -1,6 +1,6 @@
 """Kernels and how they run. Only this part of the package imports Numba; see docs/compile.md."""
 
-from .batch import evaluate_plainly, is_compiled, is_single_usable
+from .batch import evaluate_checked, evaluate_plainly, is_compiled, is_single_usable
 from .kernel import FLOAT32, FLOAT64, Kernel, kernel, kernels
 from .language.functions import function, routine
 from .language.operations import (
@@ -39,6 +39,7 @@ __all__ = [
     "atan2",
     "clear",
     "either",
+    "evaluate_checked",
     "evaluate_plainly",
     "exp",
     "far",

@@ -73,6 +73,16 @@ def evaluate(kernel, model, inputs, out, threads, shared):
     return outputs
 
 
+def evaluate_checked(kernel, model, shared, rows, n: int, threads: int | None = None) -> None:
+    """Evaluate n states. All arrays are known to fit: nothing is checked or converted.
+
+    `rows` are inputs and outputs: float64 arrays in C order, with a row for each state, or one row
+    for all where an input is common.
+    """
+    run = _run_compiled if is_compiled() else _run_uncompiled
+    run(kernel, model, shared, rows, _DOUBLE, n, _thread_count(threads))
+
+
 def _thread_count(threads: int | None) -> int:
     if threads is None:
         return workers.available_cores()
@@ -306,17 +316,21 @@ class Batch:
 
 
 def _batch_of(kernel, model, shared, dtype) -> Batch:
-    """The `Batch` of a kernel and a model; in float64 it is kept for later calls."""
-    if dtype != _DOUBLE or kernel.shared_matters:
+    """The `Batch` of a kernel and a model; in float64 it is kept for later calls.
+
+    Where outputs depend on the lengths of shared arrays, there is one for these lengths.
+    """
+    if dtype != _DOUBLE:
         return Batch(kernel, model, shared, dtype)
-    if kernel not in model.prepared_batches:
-        model.prepared_batches[kernel] = Batch(kernel, model, shared, dtype)
-    return model.prepared_batches[kernel]
+    key = (kernel, *map(len, shared)) if kernel.shared_matters else kernel
+    if key not in model.prepared_batches:
+        model.prepared_batches[key] = Batch(kernel, model, shared, dtype)
+    return model.prepared_batches[key]
 
 
 def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     batch = _batch_of(kernel, model, shared, dtype)
-    chunk = batch.chunk(n, thread_count)
+    chunk = 1 if n == 1 else batch.chunk(n, thread_count)
     if chunk >= n:
         batch.call(shared, rows, True, n, 0, n)
         return

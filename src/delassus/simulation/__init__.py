@@ -1,6 +1,7 @@
 """Mechanisms that move, with contact: worlds, steps of time, the simulator."""
 
-from .recording import Recording
 from .simulator import Simulator
+from .told.failures import Bounds, Failure
+from .told.recording import Recording
 
-__all__ = ["Recording", "Simulator"]
+__all__ = ["Bounds", "Failure", "Recording", "Simulator"]

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import flag, instance, positive_integer, real_array
+from ..checks import flag, instance, positive_integer
 from ..contact.solving import solver_request
-from ..errors import DivergenceError, SettingError, ShapeError
+from ..errors import ConvergenceError, DelassusError, SettingError, ShapeError
 from ..maximal import MaximalSystem, Stabilization
 from ..maximal.settings import step_size
 from ..model.model import Model
+from ..model.parts.actuators import Actuator
 from ..model.parts.names import known_name
+from .actuation.drives import Drives, drives_of, generalised_forces
 from .collision.geometry import Geometry
 from .collision.materials import Material
-from .collision.outside import moved
 from .collision.shapes import ground_plane, has_plane
-from .projection import on_loops
-from .recording import Recording
-from .step import DIVERGED, EULER, METRIC, MIDPOINT, OUTCOME, SLOTS, simulate
-from .structure import World
-from .touching import Touching
+from .given.progress import Progress
+from .given.requests import over_steps, per_degree_of_freedom
+from .given.starting import Projection, chosen_start, on_joints, states_of
+from .runs import Run, Settings, Worlds
+from .sensing import Sensors
+from .step import EULER, MIDPOINT
+from .switching import Switches
+from .told.failures import Bounds, Failure, Watch, error_of
+from .told.recording import Recording
 
 INTEGRATORS = {"euler": EULER, "midpoint": MIDPOINT}
 ON_ERROR = ("raise", "warn", "record")
@@ -34,27 +39,22 @@ _MARGIN = 2e-3  # contacts closer than this have rows
 _CHUNK = 1000  # steps of a call, between two reports of progress
 
 
-class Projection(NamedTuple):
-    """By how much `reset` has changed what was given, so that joints hold."""
-
-    position: float
-    velocity: float
-
-
-class Simulator:
+class Simulator(Sensors, Switches):
     """One world, or many, of a model in maximal coordinates.
 
     >>> sim = dl.Simulator(model)
     >>> sim.reset(q)
     >>> rec = sim.rollout(1000)
 
+    Controls are those of `actuators`, by default the model's; if there are none, they are forces
+    along the degrees of freedom. Then `stiffness` and `damping`, a number for each or one for all,
+    make servos of these: where there is a stiffness, the control is a target.
+
     `ground` is whether there is a plane z = 0, in a model that has no plane of the world itself.
     `friction` and `restitution` are those of shapes that say nothing of it. `meshes` is with what
-    meshes collide, by their convex hulls: "planes", "all" or "none". `stiffness` and
-    `damping` are those of servos, a number for each degree of freedom, or one: they are part of a
-    step's equations, and pull towards `control` (see `step`). `on_error` is what happens where a
-    world diverges: "raise", "warn", or "record" only. With `worlds` all arrays have an axis more,
-    of that length.
+    meshes collide, by their convex hulls: "planes", "all" or "none". With `worlds` all arrays have
+    an axis more, of that length. What goes wrong (`bounds` tells what counts as such) is in
+    `failures`; `on_error` is what happens then: "raise", "warn", or "record" only.
     """
 
     def __init__(
@@ -67,6 +67,7 @@ class Simulator:
         ground: bool = True,
         worlds: int | None = None,
         *,
+        actuators: Iterable[Actuator] | None = None,
         stiffness: ArrayLike = 0.0,
         damping: ArrayLike = 0.0,
         friction: float = 0.8,
@@ -77,303 +78,288 @@ class Simulator:
         stabilization: Stabilization | None = None,
         contact_slots: int = 16,
         meshes: str = "planes",
+        bounds: Bounds | None = None,
         on_error: str = "raise",
         threads: int | None = None,
     ):
-        self.model = instance("the model of a Simulator", model, Model)
+        model = instance("the model of a Simulator", model, Model)
+        self.model = model if actuators is None else model.replace(actuators=actuators)
         self.dt = step_size(dt)
         known_name("coordinates", coordinates, ("maximal",))
         self.integrator = known_name("integrator", integrator, INTEGRATORS)
         self.solver = known_name("the solver of a Simulator", solver, SOLVERS)
         self.worlds = None if worlds is None else positive_integer("worlds", worlds)
         self.on_error = known_name("on_error", on_error, ON_ERROR)
-        self.threads = threads
-        self.gains = np.stack([self._per_dof("stiffness", stiffness)] * 2, axis=1)
-        self.gains[:, 1] = self._per_dof("damping", damping)
-        self._check_servos()
-        material = Material(friction, restitution)
-        has_ground = flag("ground", ground) and not has_plane(model)
-        surroundings = [ground_plane(material)] if has_ground else []
-        self._geometry = Geometry(model, surroundings, materials=material, meshes=meshes)
-        self._touching = Touching(self._geometry, _MARGIN)
-        self._warn_of_shapes()
-        self._request = solver_request(solver, tolerance, max_iterations)
+        self.bounds = Bounds() if bounds is None else instance("bounds", bounds, Bounds)
         if stabilization is None:
             erp = 0.0 if self.integrator == "midpoint" else 0.1
             stabilization = Stabilization(joints=erp, contacts=0.1, depenetration_speed=1.0)
         self.stabilization = instance("stabilization", stabilization, Stabilization)
+        request = solver_request(solver, tolerance, max_iterations)
         numbers = [*self.stabilization.packed(self.dt), _MARGIN, float(joint_tolerance)]
-        self._settings = np.array(numbers)
-        self._build(positive_integer("contact_slots", contact_slots))
-        self.time = 0.0
-        self.failures: list[str] = []
-        self.reset(model.neutral())
+        whole = [*request.limits, INTEGRATORS[self.integrator]]
+        self._worlds = Worlds(
+            self.model,
+            self._geometry(ground, Material(friction, restitution), meshes),
+            self._drives(stiffness, damping),
+            Settings(whole, np.array(numbers), request.options),
+            self.worlds or 1,
+            positive_integer("contact_slots", contact_slots),
+            threads,
+        )
+        self.failures: list[Failure] = []
+        self.recording: Recording | None = None
+        self._no_pushes = np.zeros((1, 1, self.model.n_bodies, 6))
+        self._default = np.zeros((1, 1, self.n_controls))
+        self._begin(0.0)
+        try:
+            self.reset()
+        except ConvergenceError as error:  # another start may close its loops
+            self._why_not_ready = str(error)
 
     # --- structure --------------------------------------------------------------------------------
 
-    def _build(self, slots: int) -> None:
-        """The world's structure with so many slots for contacts."""
-        self.system = MaximalSystem(self.model, contact_slots=slots)
-        self._world = World(self.system, self._geometry)
-        chosen = INTEGRATORS[self.integrator]
-        self._whole = np.array([*self._request.limits, chosen, slots], np.int64)
+    @property
+    def system(self) -> MaximalSystem:
+        """The bodies and their rows."""
+        return self._worlds.system
 
-    def _warn_of_shapes(self) -> None:
-        """Name the shapes that do not collide, or not with all others."""
-        for message in self._geometry.remarks():
-            warnings.warn(message, UserWarning, stacklevel=3)
+    @property
+    def n_controls(self) -> int:
+        """Numbers of the control of a step: `model.nu`, or `model.nv` without actuators."""
+        return len(self._worlds.drives.actuators)
 
-    def _per_dof(self, what: str, given: ArrayLike) -> np.ndarray:
-        x = real_array(what, given)
-        if x.shape not in ((), (self.model.nv,)):
-            raise ShapeError(f"{what} must be a number or have shape ({self.model.nv},)")
-        if not (np.isfinite(x).all() and (x >= 0.0).all()):
-            raise SettingError(f"{what} must be finite and not negative")
-        return np.broadcast_to(x, (self.model.nv,)).copy()
-
-    def _check_servos(self) -> None:
+    def _drives(self, stiffness: ArrayLike, damping: ArrayLike) -> Drives:
+        kp = per_degree_of_freedom("stiffness", stiffness, self.model.nv)
+        kv = per_degree_of_freedom("damping", damping, self.model.nv)
+        if self.model.nu > 0:
+            if kp.any() or kv.any():
+                raise SettingError(
+                    "stiffness and damping are for models without actuators: this one has "
+                    f"{self.model.nu}; give actuators=() or actuators=dl.servos(...)"
+                )
+            return drives_of(self.model)
         for joint in self.model.joints:
-            if joint.nq != joint.nv and self.gains[joint.v, 0].any():
+            if joint.nq != joint.nv and kp[joint.v].any():
                 raise SettingError(
                     f"joint {joint.name!r} has a stiffness, but only joints whose coordinates are "
                     "as many as their velocities can have one"
                 )
+        return generalised_forces(self.model, kp, kv)
+
+    def _geometry(self, ground: bool, material: Material, meshes: str) -> Geometry:
+        """What collides; shapes that do not, or not with all others, are named."""
+        has_ground = flag("ground", ground) and not has_plane(self.model)
+        surroundings = [ground_plane(material)] if has_ground else []
+        made = Geometry(self.model, surroundings, materials=material, meshes=meshes)
+        for message in made.remarks():
+            warnings.warn(message, UserWarning, stacklevel=3)
+        return made
 
     # --- state ------------------------------------------------------------------------------------
 
-    def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> Projection:
-        """Start anew at q and v, projected onto joints; returns by how much that changed them."""
-        q, v = self._states("q", q, self.model.nq), self._states("v", v, self.model.nv)
-        given_q, given_v = q, v
-        q, v = on_loops(self.model, q, v)
-        poses, twists = self.system.state(q, v)
-        many = [self._world.start(*x) for x in zip(poses, twists, q, strict=True)]
-        self._states_now = np.stack(many)
-        self._metrics = np.zeros((len(many), METRIC.size))
-        self._v = v.copy()
-        self.time = 0.0
+    def reset(
+        self,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        keyframe: str | None = None,
+    ) -> Projection:
+        """Start anew at q and v, projected onto joints; returns by how much that changed them.
+
+        Without q it is the `keyframe` of that name, else the one called "home", else the neutral
+        configuration. The controls of a keyframe are those of steps that are given none.
+        """
+        start = chosen_start(self.model, q, v, keyframe)
+        n = self.worlds
+        given_q = states_of("q", start.q, self.model.nq, n)
+        given_v = states_of("v", start.v, self.model.nv, n)
+        q, v = on_joints(self.model, self._held(), given_q, given_v, n)
+        self._worlds.start(*self.system.state(q, v), q, v)
+        self._default = np.zeros((1, 1, self.n_controls))
+        if self.model.nu > 0:
+            self._default[...] = start.u
+        self._begin(start.time)
         moved = 0.0
         if not np.array_equal(q, given_q):
             moved = np.abs(self.model.difference(given_q, q)).max()
         return Projection(float(moved), float(np.abs(v - given_v).max(initial=0.0)))
 
-    def _states(self, what: str, given: ArrayLike | None, count: int) -> np.ndarray:
-        """Numbers of all worlds, from those of one or of all."""
-        n = self.worlds or 1
-        x = np.zeros(count) if given is None else real_array(what, given)
-        if x.shape not in ((count,), (n, count)) or (x.ndim == 2 and self.worlds is None):
-            shape = f"({count},)" if self.worlds is None else f"({count},) or ({n}, {count})"
-            raise ShapeError(f"{what} must have shape {shape}, got {x.shape}")
-        if not np.isfinite(x).all():
-            raise ShapeError(f"{what} must be finite")
-        return np.broadcast_to(x, (n, count)).copy()
+    def _begin(self, time: float) -> None:
+        """Count steps from a time on."""
+        self._start, self._steps, self._why_not_ready = time, 0, ""
+        count = self._worlds.count
+        self._watch = Watch(self.bounds, self.system, count, self.worlds is not None)
 
     @property
-    def q(self) -> np.ndarray:
-        """Coordinates, (nq,) or (worlds, nq)."""
-        n = 19 * self.system.n_bodies
-        return self._shown(self._states_now[:, n : n + self.model.nq].copy())
+    def time(self) -> float:
+        """The time at the end of the last step."""
+        return self._start + self._steps * self.dt
 
     @property
-    def v(self) -> np.ndarray:
-        """Velocities, (nv,) or (worlds, nv)."""
-        return self._shown(self._v.copy())
-
-    @property
-    def metrics(self) -> dict[str, np.ndarray]:
-        """What is known of the last step, by name."""
-        names = METRIC._fields[:-1]
-        return {name: self._shown(self._metrics[:, k].copy()) for k, name in enumerate(names)}
-
-    @property
-    def contacts(self) -> np.ndarray | list[np.ndarray]:
-        """The present contacts, as an array of records; of many worlds a list of such arrays.
-
-        Fields: `first` and `second`, names of bodies; `first_shape` and `second_shape`; `point`,
-        `normal` from the first to the second, `distance`, `friction`; `force` on the second, that
-        of the last step, in world axes. Contacts that are new since then have no force yet.
-        """
-        n, slots = self.system.n_bodies, self._world.dimensions["n_slots"]
-        found = []
-        for state in self._states_now:
-            count = int(state[-4 * slots - 1])
-            ids, reactions = state[-4 * slots :], state[-3 * slots :].reshape(-1, 3)
-            poses = state[: 7 * n].reshape(n, 7)
-            found.append(self._touching.contacts(poses, ids[:count], reactions[:count], self.dt))
-        return found[0] if self.worlds is None else found
-
-    def _shown(self, x: np.ndarray) -> np.ndarray:
-        return x[0] if self.worlds is None else x
+    def default_control(self) -> np.ndarray:
+        """The control of steps that are given none: that of the keyframe of `reset`, or zero."""
+        return self._default[0, 0].copy()
 
     def state(self) -> dict[str, np.ndarray]:
         """All that the future depends on."""
+        worlds = self._worlds
         return {
-            "numbers": self._states_now.copy(),
-            "v": self._v.copy(),
-            "metrics": self._metrics.copy(),
-            "time": np.array(self.time),
+            "numbers": worlds.states.copy(),
+            "v": worlds.v.copy(),
+            "before": worlds.before.copy(),
+            "metrics": worlds.metrics.copy(),
+            "sensed": worlds.sensed.copy(),
+            "is_alive": worlds.is_alive.copy(),
+            "switches": worlds.switches.copy(),
+            "default": self._default.copy(),
+            "time": np.array([self._start, self._steps]),
             "contact_slots": np.array(self.system.contact_slots),
         }
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
         """Go on from a state of `state`, of this simulator or of one like it."""
-        slots = int(state["contact_slots"])
+        worlds, slots = self._worlds, int(state["contact_slots"])
         if slots != self.system.contact_slots:
-            self._build(slots)
+            worlds.build(slots)
         numbers = np.array(state["numbers"], float)
-        wanted = (self.worlds or 1, self._world.dimensions["n_state"])
-        if numbers.shape != wanted:
+        wanted = (worlds.count, worlds.world.dimensions["n_state"])
+        if numbers.shape != wanted or state["sensed"].shape != worlds.sensed.shape:
             raise ShapeError(f"the state is of another simulator: {numbers.shape}, not {wanted}")
-        self._states_now = numbers
-        self._v, self._metrics = np.array(state["v"]), np.array(state["metrics"])
-        self.time = float(state["time"])
+        worlds.states, self._default = numbers, np.array(state["default"])
+        for name in ("v", "before", "metrics", "sensed", "is_alive", "switches"):
+            setattr(worlds, name, np.array(state[name]))
+        worlds.are_all_alive = bool(worlds.is_alive.all())
+        start, steps = state["time"]
+        self._begin(float(start))
+        self._steps = int(steps)
 
     # --- steps ------------------------------------------------------------------------------------
 
-    def step(self, control: ArrayLike | None = None) -> None:
-        """One step. `control` are torques, and targets where a servo has a stiffness, (nv,)."""
-        self._run(self._controls(control, 1), None)
+    def step(self, control: ArrayLike | None = None, wrenches: ArrayLike | None = None) -> None:
+        """One step. `control` and `wrenches` are those of `rollout`, without the axis of steps."""
+        given, pushes = self._given(control, wrenches, 1)
+        worlds = self._worlds
+        if not self._why_not_ready and worlds.are_all_alive and worlds.step(given, pushes):
+            found = []
+            if not self._watch.is_calm(worlds.metrics):
+                told = worlds.metrics[:, None]
+                found = self._watch.look(told, self._steps, self._start, self.dt)
+            self._steps += 1
+            self._tell(found)
+        else:
+            self._advance(given, pushes, 1, None)
 
     def rollout(
         self,
         steps: int,
-        control: ArrayLike | Callable | None = None,
+        control: ArrayLike | Callable[[Simulator], ArrayLike] | None = None,
         progress: bool = False,
         record: str | None = None,
+        *,
+        wrenches: ArrayLike | None = None,
+        sensors: bool = False,
         contacts: bool = False,
     ) -> Recording:
         """Many steps; what happens is returned, and written to the file `record` as it happens.
 
-        `control` is an array (nv,), (steps, nv), or with a first axis of worlds, or a function of
-        this simulator that returns the control of the next step. `contacts` is whether contacts of
-        each step are recorded too, which is slower: Python looks at each step.
+        `control` is an array (n_controls,), (steps, n_controls), or with a first axis of worlds; or
+        a function of this simulator that returns the control of the next step. Without one it is
+        `default_control`. `wrenches` are (n_bodies, 6), with the same axes before: force and moment
+        on each body in its own axes and about its origin, as in `forward_dynamics`. With `sensors`
+        the recording has reactions of joints and forces of actuators; with `contacts` those of each
+        step, which is slower, as Python looks at each step.
         """
         steps = positive_integer("steps", steps)
-        made = Recording.start(self, record, flag("contacts", contacts))
-        bar = _Progress(steps, flag("progress", progress))
-        with made.closing():
+        made = self.recording = Recording.start(
+            self, record, flag("sensors", sensors), flag("contacts", contacts)
+        )
+        bar = Progress(steps, flag("progress", progress))
+        with made.closing(), bar:
             if callable(control):
-                for _ in range(steps):
-                    self._run(self._controls(control(self), 1), made)
+                for k in range(steps):
+                    wrench = wrenches
+                    if wrenches is not None:
+                        shape = (self.model.n_bodies, 6)
+                        whole = over_steps("wrenches", wrenches, shape, steps, self.worlds)
+                        wrench = whole[:, k if whole.shape[1] > 1 else 0]
+                        wrench = wrench[0] if len(wrench) == 1 else wrench
+                    self._advance(*self._asked(control, wrench, made), 1, made)
                     bar.advance(1)
             else:
-                given = self._controls(control, steps)
-                chunk = 1 if contacts or self._geometry.outside else _CHUNK
+                given, pushes = self._given(control, wrenches, steps)
+                chunk = 1 if contacts or self._worlds.geometry.outside else _CHUNK
                 for start in range(0, steps, chunk):
-                    part = given[:, start : start + chunk]
-                    self._run(part, made)
-                    bar.advance(part.shape[1])
-        bar.close()
+                    part = slice(start, start + chunk)
+                    count = min(chunk, steps - start)
+                    self._advance(_chunk(given, part), _chunk(pushes, part), count, made)
+                    bar.advance(count)
         return made
 
-    def _controls(self, given: ArrayLike | None, steps: int) -> np.ndarray:
-        """Generalised forces (worlds, steps, nv): torques, and stiffness times targets."""
-        nv, n = self.model.nv, self.worlds or 1
-        u = np.zeros(nv) if given is None else real_array("control", given)
-        allowed = [(nv,), (steps, nv)] + [(n, nv), (n, steps, nv)] * (self.worlds is not None)
-        if u.shape not in allowed:
-            raise ShapeError(f"control must have one of the shapes {allowed}, got {u.shape}")
-        if not np.isfinite(u).all():
-            raise SettingError("control has numbers that are not finite")
-        if u.shape == (n, nv) and self.worlds is not None and (steps != n or steps == 1):
-            u = u[:, None]
-        u = np.broadcast_to(u, (n, steps, nv))
-        has_servo = self.gains[:, 0] > 0.0
-        return np.where(has_servo, self.gains[:, 0] * u, u)
+    def _given(
+        self, control: ArrayLike | None, wrenches: ArrayLike | None, steps: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Controls and wrenches, (1 or worlds, 1 or steps, ...)."""
+        given, pushes, n = self._default, self._no_pushes, self.worlds
+        if control is not None:
+            given = over_steps("control", control, (self.n_controls,), steps, n)
+        if wrenches is not None:
+            pushes = over_steps("wrenches", wrenches, (self.model.n_bodies, 6), steps, n)
+        return np.ascontiguousarray(given), np.ascontiguousarray(pushes)
 
-    def _run(self, control: np.ndarray, recording: Recording | None) -> None:
-        """Steps of all worlds; where slots do not suffice, worlds go on with more of them."""
-        steps = control.shape[1]
-        n = len(control)
-        trace = np.full((n, steps, self.model.nq + self.model.nv), np.nan)
-        metrics = np.full((n, steps, METRIC.size), np.nan)
-        begun = np.zeros(n, int)
-        active = np.arange(n)
-        while len(active):
-            left = steps - begun[active].min()
-            again = []
-            for first in sorted(set(begun[active])):
-                own = active[begun[active] == first]
-                self._call(own, control[own, first:], trace, metrics, begun, again)
-            del left
-            active = np.array(again, int)
-            if len(active):
-                self._grow()
-        self.time += steps * self.dt
-        self._v = np.where(
-            np.isfinite(trace[:, -1, self.model.nq :]), trace[:, -1, self.model.nq :], self._v
-        )
-        self._metrics = metrics[:, -1]
-        if recording is not None:
-            recording.add(self, trace, metrics)
+    def _asked(self, control: Callable, wrenches: Any, made: Recording) -> tuple:
+        """Controls from a function, and wrenches. Errors tell when, and that all before is kept."""
+        when = f"the control of step {self._steps + 1}, at {self.time:.4f} s"
+        kept = f"sim.recording has the {len(made)} steps before"
+        try:
+            given = control(self)
+        except Exception as error:
+            if hasattr(error, "add_note"):
+                error.add_note(f"in {when}; {kept}")
+            raise
+        try:
+            return self._given(given, wrenches, 1)
+        except DelassusError as error:
+            raise type(error)(f"{when}: {error}; {kept}") from None
 
-    def _call(self, own, control, trace, metrics, begun, again) -> None:
-        """Steps of some worlds that all start at the same tick."""
-        first, steps = begun[own[0]], control.shape[1]
-        nothing = np.zeros((self.model.n_bodies, 6))
-        ticks = np.zeros(steps, np.int64)
-        outside = self._outside(own)
-        if outside is None:
-            again.extend(own)
-            return
-        inputs = (
-            self._states_now[own], np.ascontiguousarray(control), self.gains[None], nothing[None],
-            outside, self._settings[None], self._request.options[None],
-        )  # fmt: skip
-        after, found, told, outcome = simulate(
-            self._world, inputs, None, self.threads, (self._whole, ticks)
-        )
-        self._states_now[own] = after
-        for k, world in enumerate(own):
-            done, reason = int(outcome[k, OUTCOME.steps]), int(outcome[k, OUTCOME.reason])
-            trace[world, first : first + done] = found[k, :done]
-            metrics[world, first : first + done] = told[k, :done]
-            begun[world] += done
-            if reason == SLOTS:
-                again.append(world)
-            elif reason == DIVERGED:
-                self._fail(world, self.time + (first + done) * self.dt)
+    def _advance(
+        self, control: np.ndarray, pushes: np.ndarray, steps: int, made: Recording | None
+    ) -> None:
+        """Steps of all worlds, what they tell, and what goes wrong."""
+        if self._why_not_ready:
+            raise ConvergenceError(f"reset to another state first: {self._why_not_ready}")
+        is_felt = made is not None and made.has_sensors
+        run = self._worlds.run(control, pushes, steps, is_felt)
+        found = self._failures(run)
+        self._steps += steps
+        if made is not None:
+            times = self.time - self.dt * np.arange(steps - 1, -1, -1)
+            made.add(times, run, self.contacts if made.has_contacts else None)
+        self._tell(found)
 
-    def _outside(self, own: np.ndarray) -> np.ndarray | None:
-        """Contacts from outside of kernels, for one step; None if slots do not suffice."""
-        numbers = np.zeros((len(own), self._world.dimensions["n_outside"]))
-        if self._geometry.outside:
-            n = self.system.n_bodies
-            half = 0.5 * self.dt if self.integrator == "midpoint" else 0.0
-            for row, state in zip(numbers, self._states_now[own], strict=True):
-                poses, twists = state[: 7 * n].reshape(n, 7), state[7 * n : 13 * n].reshape(n, 6)
-                found = self._touching.outside.contacts(moved(poses, twists, half), _MARGIN)
-                if len(found) > self.system.contact_slots:
-                    return None
-                row[0], row[1 : 1 + found.size] = len(found), found.ravel()
-        return numbers
+    def _failures(self, run: Run) -> list[Failure]:
+        """What went wrong in steps that were just made."""
+        found = []
+        for world, done in run.ended:
+            step = self._steps + done + 1
+            time = self._start + step * self.dt
+            twists = self._worlds.twists(world)
+            found.append(self._watch.diverged(world, twists, step, time))
+        return found + self._watch.look(run.metrics, self._steps, self._start, self.dt)
 
-    def _grow(self) -> None:
-        """Twice as many slots for contacts; states are kept."""
-        old, slots = self._world.dimensions["n_slots"], 2 * self.system.contact_slots
-        self._build(slots)
-        before = self._states_now
-        size = before.shape[1] - 4 * old
-        grown = np.zeros((len(before), self._world.dimensions["n_state"]))
-        grown[:, : size + old] = before[:, : size + old]
-        grown[:, size + slots : size + slots + 3 * old] = before[:, size + old :]
-        self._states_now = grown
-
-    def _fail(self, world: int, time: float) -> None:
-        where = "" if self.worlds is None else f"world {world} "
-        message = f"{where}diverged at {time:.4f} s: velocities are not finite or beyond all bounds"
-        self.failures.append(message)
-        if self.on_error == "raise":
-            raise DivergenceError(message)
-        if self.on_error == "warn":
-            warnings.warn(message, RuntimeWarning, stacklevel=4)
+    def _tell(self, found: list[Failure]) -> None:
+        """Keep failures, and do with them what `on_error` says."""
+        self.failures += found
+        if found and self.on_error == "raise":
+            raise error_of(found, self.recording)
+        if found and self.on_error == "warn":
+            for failure in found:
+                warnings.warn(str(failure), RuntimeWarning, stacklevel=4)
 
     def view(self, **options: Any) -> Any:
         """Show the worlds as they are now in a browser (extra `viewer`).
 
-        The viewer that is returned moves them by `.update(sim.q)`.
-
-        Options are those of `delassus.viewer.view`: host and port.
+        The viewer that is returned moves them by `.update(sim.q)`. Options are those of
+        `delassus.viewer.view`: host and port.
         """
         # The viewer stands above this layer, and is imported only where it is asked for.
         return importlib.import_module("delassus.viewer").view(self.model, self.q, **options)
@@ -386,20 +372,6 @@ class Simulator:
         )
 
 
-class _Progress:
-    """A progress bar, or none."""
-
-    def __init__(self, total: int, is_shown: bool):
-        self.bar = None
-        if is_shown:
-            from tqdm import tqdm
-
-            self.bar = tqdm(total=total, unit="step")
-
-    def advance(self, count: int) -> None:
-        if self.bar is not None:
-            self.bar.update(count)
-
-    def close(self) -> None:
-        if self.bar is not None:
-            self.bar.close()
+def _chunk(given: np.ndarray, part: slice) -> np.ndarray:
+    """Steps of controls or wrenches; all if these are the same in all steps."""
+    return given if given.shape[1] == 1 else given[:, part]

@@ -12,7 +12,9 @@ last step tells. Where contacts close, a little less is reflected.
 
 from __future__ import annotations
 
-from ..compile import absolute, function, kernel, layout, maximum, part, routine, slots
+from typing import Any, NamedTuple
+
+from ..compile import absolute, function, kernel, layout, part, routine, slots
 from ..contact.laws.request import LIMIT, OPTION
 from ..maximal.assembly import (
     STATE,
@@ -26,13 +28,22 @@ from ..maximal.assembly import (
     put_momentum,
     put_weights,
 )
-from ..maximal.conversion import read_tree
 from ..maximal.rows.biases import SETTINGS
 from ..maximal.rows.blocks import ROW
-from ..maximal.rows.bodies import BODY, TWIST, place_bodies
+from ..maximal.rows.bodies import BODY, POSE, TWIST
 from ..maximal.rows.contacts import CONTACT
 from ..maximal.rows.limits import ACTIVE
-from ..spatial.vectors import cross, dot, get3, get6, put6, symmetric_times
+from ..spatial.vectors import cross, get3, get6, put6, symmetric_times
+from .actuation.forces import (
+    ACTUATION,
+    FREE_PASSES,
+    MOST_PASSES,
+    find_sides,
+    put_levels,
+    put_rates,
+    put_tau,
+)
+from .actuation.wrenches import put_reactions, put_wrenches, release_couplings, release_loops
 from .collision.contacts import collide
 from .collision.outside import add_outside
 from .matching import match
@@ -40,6 +51,7 @@ from .motion import move_poses
 from .narrow.records import COLLISION
 from .solution import DRAIN, SOLUTION, prepare_operator, put_cones, solve_step
 from .structure import WorldArrays, state_of, state_size
+from .told.metrics import METRIC, METRICS, put_metrics, read_state
 
 EULER, MIDPOINT = 0, 1
 FASTEST = 1e6  # velocities beyond this, in m/s or rad/s, are those of a world that diverges
@@ -49,17 +61,6 @@ CLOSING_SPEED, CLOSING_REFLECTION = 1e-3, 0.95
 WHOLE = slots(LIMIT, integrator=1, contact_slots=1)
 # Numbers of a call: those of rows, of contact solvers, and a few more.
 SETTING = slots(SETTINGS, margin=1, joint_tolerance=1)
-# What is told of each step.
-METRIC = slots(
-    contacts=1,
-    natural_map=1,
-    joint_velocity=1,
-    joint_error=1,
-    penetration=1,
-    iterations=1,
-    kinetic_energy=1,
-    potential_energy=1,
-)
 # Why a call ended: all steps done, too few slots for contacts, settings that are not finite.
 DONE, SLOTS, DIVERGED = 0, 1, 2
 OUTCOME = slots(steps=1, reason=1, needed=1)
@@ -67,6 +68,8 @@ OUTCOME = slots(steps=1, reason=1, needed=1)
 STEP = layout(
     STATE,
     SOLUTION,
+    ACTUATION,
+    METRICS,
     rows=("n_rows", ROW),
     active=("n_limits", ACTIVE),
     contacts=("n_slots", CONTACT),
@@ -76,28 +79,37 @@ STEP = layout(
     momentum=("n_bodies", 6),
     free_blocks=lambda n: 12 * n["nv"],
     weights="nv",
-    tau="nv",
+    wrenches=("n_bodies", 6),
+    before_half=("n_bodies", POSE.size),
     solved=("n_bodies", 6),
     known=("n_slots", 3),
 )
 
 
+class Request(NamedTuple):
+    """What a call asks of each of its steps; the first two are arrays for one step."""
+
+    control: Any
+    pushes: Any
+    outside: Any  # contacts that were found outside of kernels
+    switches: Any
+    whole: Any
+    settings: Any
+    options: Any
+
+
 @routine
-def put_motion(model, settings, control, gains, wrenches, state, integrator, work):
+def put_motion(model, dt, state, integrator, work):
     """Inertia, momentum with all forces, and the weights of springs."""
-    dt, n = settings[SETTINGS.dt], len(model.bodies) - 1
-    for k in range(len(model.dofs)):
-        joint = model.joints[model.dofs[k].joint]
-        place = joint.q + k - joint.v if joint.nq == joint.nv else joint.q
-        work.tau[k] = control[k] - gains[2 * k] * work.q[place]
-    for i in range(1, n + 1):
+    for i in range(1, len(model.bodies)):
         put_inertia(model, i, work.bodies, work.inertia, 36 * (i - 1))
         at = TWIST.size * (i - 1)
-        put_momentum(model, i, wrenches, dt, work.bodies, work.momentum, at)
+        put_momentum(model, i, work.wrenches, dt, work.bodies, work.momentum, at)
         if integrator == MIDPOINT:
             turn_at_mean(i, dt, work.bodies, state.before, work.momentum, at)
+    put_tau(model, work)
     add_dof_impulses(model, work.tau, dt, work, work.free_blocks, work.momentum)
-    put_weights(model, gains, dt, work.weights)
+    put_weights(model, work.gains, dt, work.weights)
 
 
 @function
@@ -153,14 +165,16 @@ def keep_reactions(counts, state, work):
     state.count[0] = 1.0 * n_contacts
 
 
-@routine
-def step(
-    model, whole, settings, options, control, gains, wrenches, outside, state, metrics, work
-):  # fmt: skip
-    """One step. Returns how many contacts there are; nothing is done if they exceed the slots."""
-    dt, integrator = settings[SETTING.dt], whole[WHOLE.integrator]
-    n, n_held = len(model.bodies) - 1, joint_rows(model)
-    half = 0.5 * dt if integrator == MIDPOINT else 0.0
+@function
+def find_contacts(model, request, state, work):
+    """Move by the first part of a step, place everything, and find contacts. Returns their count.
+
+    If they exceed the slots, poses are as they were.
+    """
+    whole, settings, n = request.whole, request.settings, len(model.bodies) - 1
+    half = first_part(whole, settings)
+    for t in range(POSE.size * n):
+        work.before_half[t] = state.poses[t]
     move_poses(n, state.poses, state.twists, half)
     place_system(model, state.poses, state.twists, state.q, work)
     count = collide(
@@ -172,36 +186,81 @@ def step(
         whole[WHOLE.contact_slots],
         work.collision,
     )
-    count = add_outside(outside, count, whole[WHOLE.contact_slots], work.contacts, work.ids)
+    count = add_outside(request.outside, count, whole[WHOLE.contact_slots], work.contacts, work.ids)
     if count > whole[WHOLE.contact_slots]:
-        move_poses(n, state.poses, state.twists, -half)
-        return count
-    old = int(state.count[0])
-    match(work.ids, count, state.ids, old, state.reactions, 1.0, work.known)
+        for t in range(POSE.size * n):
+            state.poses[t] = work.before_half[t]
+    return count
+
+
+@function
+def first_part(whole, settings):
+    """The time for which bodies move before velocities change."""
+    return 0.5 * settings[SETTING.dt] if whole[WHOLE.integrator] == MIDPOINT else 0.0
+
+
+@function
+def put_rows(model, request, count, state, work):
+    """Rows of joints, limits, dry friction and contacts, with first reactions; their counts."""
+    settings, blocks, n_held = request.settings, work.op.blocks, joint_rows(model)
+    match(work.ids, count, state.ids, int(state.count[0]), state.reactions, 1.0, work.known)
     for t in range(3 * count):
         state.reactions[t] = work.known[t]
-    blocks = work.op.blocks
+    release_loops(model, request.switches, work.joints)
     put_joint_rows(model, settings, work, blocks, work.rows)
+    release_couplings(model, request.switches, blocks, work.rows)
     row = put_limit_rows(model, settings, work, blocks, work.rows, work.active)
     n_limits = row - len(model.bounded) - n_held
     put_contact_rows(model, work.contacts, count, settings, work, blocks, work.rows, row)
-    if integrator == MIDPOINT:
+    if request.whole[WHOLE.integrator] == MIDPOINT:
         reflect(model, row, count, work.rows)
-    put_motion(model, settings, control, gains, wrenches, state, integrator, work)
-    prepare_operator(model, work.inertia, work.free_blocks, work.weights, work.rows, work)
     counts = (0, n_limits, len(model.bounded), count)
+    dt = settings[SETTING.dt]
     put_cones(model, counts, work.active, work.contacts, work.rows, dt, state, work)
-    for i in range(n):
-        place = 6 * model.places[i].position
-        put6(work.forces, place, get6(work.momentum, 6 * i))
     for t in range(n_held):
         work.held[t] = DRAIN * state.held[t]
-    natural, residual, iterations = solve_step(
-        model, counts, whole, options, settings[SETTING.joint_tolerance], work.forces, work.solved,
-        work,
-    )  # fmt: skip
+    return counts
+
+
+@function
+def solve_motion(model, request, counts, state, work):
+    """u+ with forces of actuators that fit it: see `actuation.forces`.
+
+    Returns natural map, joint residual, iterations, and how often the step was solved.
+    """
+    dt, integrator = request.settings[SETTING.dt], request.whole[WHOLE.integrator]
+    put_wrenches(model, request.pushes, work.bodies, work.wrenches)
+    put_levels(model, request.control, dt, work)
+    find_sides(model, work.v, True, work)
+    natural, residual, iterations, passes, is_changed = 0.0, 0.0, 0.0, 0, True
+    while is_changed and passes < MOST_PASSES:
+        put_motion(model, dt, state, integrator, work)
+        prepare_operator(model, work.inertia, work.free_blocks, work.weights, work.rows, work)
+        for i in range(len(model.bodies) - 1):
+            place = 6 * model.places[i].position
+            put6(work.forces, place, get6(work.momentum, 6 * i))
+        natural, residual, more = solve_step(
+            model, counts, request.whole, request.options,
+            request.settings[SETTING.joint_tolerance], work.forces, work.solved, work,
+        )  # fmt: skip
+        iterations, passes = iterations + more, passes + 1
+        put_rates(model, work.solved, work.free_blocks, work.rates)
+        is_changed = find_sides(model, work.rates, passes < FREE_PASSES, work)
+    return natural, residual, iterations, passes
+
+
+@routine
+def step(model, request, state, metrics, work):
+    """One step. Returns how many contacts there are; nothing is done if they exceed the slots."""
+    whole, settings = request.whole, request.settings
+    n = len(model.bodies) - 1
+    count = find_contacts(model, request, state, work)
+    if count > whole[WHOLE.contact_slots]:
+        return count
+    counts = put_rows(model, request, count, state, work)
+    told = solve_motion(model, request, counts, state, work)
     keep_reactions(counts, state, work)
-    for t in range(n_held):
+    for t in range(joint_rows(model)):
         state.held[t] = work.held[t]
     for i in range(n):
         place = 6 * model.places[i].position
@@ -209,36 +268,31 @@ def step(
         put6(state.twists, 6 * i, get6(work.solved, place))
     for k in range(len(model.rest)):
         state.q[k] = work.q[k]
-    move_poses(n, state.poses, state.twists, dt - half)
-    put_metrics(model, count, (natural, residual, iterations), metrics, work)
+    move_poses(n, state.poses, state.twists, settings[SETTING.dt] - first_part(whole, settings))
+    put_metrics(model, counts, told, request.options, metrics, work)
     return count
 
 
 @function
-def put_metrics(model, count, told, metrics, work):
-    """What is told of a step."""
-    error, deepest = 0.0, 0.0
-    for t in range(joint_rows(model)):
-        error = maximum(error, absolute(work.rows[t * ROW.size + ROW.residual]))
-    for c in range(count):
-        deepest = maximum(deepest, -work.contacts[c * CONTACT.size + CONTACT.distance])
-    metrics[METRIC.contacts] = 1.0 * count
-    metrics[METRIC.natural_map] = told[0]
-    metrics[METRIC.joint_velocity] = told[1]
-    metrics[METRIC.joint_error] = error
-    metrics[METRIC.penetration] = deepest
-    metrics[METRIC.iterations] = told[2]
+def sense(model, dt, state, sensed, work):
+    """Reactions of joints, forces of actuators, and torques of degrees of freedom in a step."""
+    n_joints, n_actuators = len(model.joints), len(model.actuators)
+    put_reactions(model, state.held, dt, work, sensed)
+    for i in range(n_actuators):
+        sensed[6 * n_joints + i] = work.efforts[i]
+    for k in range(len(model.dofs)):
+        sensed[6 * n_joints + n_actuators + k] = work.torques[k]
 
 
 @kernel(
     WorldArrays,
-    shared=("whole", "ticks"),
+    shared=("whole", "ticks", "steered", "pushed", "felt"),
     inputs={
         "state": "n_state",
-        "control": "len(ticks) nv",
-        "gains": "nv 2 common",
-        "wrenches": "n_bodies 6 common",
+        "control": "len(steered) n_controls common",
+        "pushes": "len(pushed) n_bodies 6 common",
         "outside": "n_outside",
+        "switches": "n_switches common",
         "settings": f"{SETTING.size} common",
         "options": f"{OPTION.size} common",
     },
@@ -246,6 +300,7 @@ def put_metrics(model, count, told, metrics, work):
         "after": "n_state",
         "trace": "len(ticks) n_trace",
         "metrics": f"len(ticks) {METRIC.size}",
+        "sensed": "len(felt) n_sensed",
         "outcome": f"{OUTCOME.size}",
     },
     work=STEP,
@@ -253,56 +308,45 @@ def put_metrics(model, count, told, metrics, work):
     label="simulation",
 )
 def simulate(
-    model, whole, ticks, state, control, gains, wrenches, outside, settings, options, after, trace,
-    metrics, outcome, work,
+    model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
+    options, after, trace, metrics, sensed, outcome, work,
 ):  # fmt: skip
     """As many steps as there are ticks, from one state to another
 
-    Its arguments are all that a call is given, and all that it tells.
+    Its arguments are all that a call is given, and all that it tells. Controls and wrenches are
+    one for all steps, or one for each; so is what is felt: that of the last step, or of each.
     """
-    slots = whole[WHOLE.contact_slots]
-    now = state_of(model, after, joint_rows(model), slots)
-    nq, nv, n = len(model.rest), len(model.dofs), len(model.bodies) - 1
-    size = state_size(model, joint_rows(model), slots)
-    for t in range(size):
+    slots, n_held = whole[WHOLE.contact_slots], joint_rows(model)
+    now = state_of(model, after, n_held, slots)
+    n_trace = len(model.rest) + len(model.dofs)
+    n_felt = 6 * len(model.joints) + len(model.actuators) + len(model.dofs)
+    for t in range(state_size(model, n_held, slots)):
         after[t] = state[t]
     outcome[OUTCOME.steps], outcome[OUTCOME.reason] = 1.0 * len(ticks), 1.0 * DONE
     outcome[OUTCOME.needed] = 0.0
     for k in range(len(ticks)):
-        count = step(
-            model, whole, settings, options, part(control, nv * k), gains, wrenches, outside,
-            now, part(metrics, METRIC.size * k), work,
-        )  # fmt: skip
-        is_finite = True
-        for t in range(6 * n):
-            is_finite = is_finite and absolute(now.twists[t]) < FASTEST
-        if count > slots or not is_finite:
+        steer = len(model.actuators) * k if len(steered) > 1 else 0
+        push = 6 * (len(model.bodies) - 1) * k if len(pushed) > 1 else 0
+        request = Request(
+            part(control, steer), part(pushes, push), outside, switches, whole, settings, options
+        )
+        told = part(metrics, METRIC.size * k)
+        count = step(model, request, now, told, work)
+        if count > slots or not is_finite(model, now):
             outcome[OUTCOME.steps] = 1.0 * k
             outcome[OUTCOME.reason] = 1.0 * (SLOTS if count > slots else DIVERGED)
             outcome[OUTCOME.needed] = 1.0 * count
             return
-        read_state(model, now, part(trace, (nq + nv) * k), part(metrics, METRIC.size * k), work)
+        if len(felt) > 1 or k == len(ticks) - 1:
+            at = n_felt * k if len(felt) > 1 else 0
+            sense(model, settings[SETTING.dt], now, part(sensed, at), work)
+        read_state(model, now, part(trace, n_trace * k), told, work)
 
 
-@routine
-def read_state(model, state, trace, metrics, work):
-    """q and v of the tree, and the energy of the bodies, at the end of a step."""
-    nq = len(model.rest)
-    kinetic, potential = 0.0, 0.0
-    place_bodies(model, state.poses, state.twists, work.bodies)
-    read_tree(model, state.q, work.q, work.v, work)
-    for t in range(nq):
-        trace[t] = work.q[t]
-        state.q[t] = work.q[t]
-    for i in range(1, len(model.bodies)):
-        at, mass = i * BODY.size, model.bodies[i].mass
-        v, omega = get3(work.bodies, at + BODY.v), get3(work.bodies, at + BODY.omega)
-        spin = symmetric_times(get6(work.bodies, at + BODY.I), omega)
-        kinetic = kinetic + 0.5 * (mass * dot(v, v) + dot(omega, spin))
-        gravity = (model.gravity[0], model.gravity[1], model.gravity[2])
-        potential = potential - mass * dot(gravity, get3(work.bodies, at + BODY.r))
-    for k in range(len(model.dofs)):
-        trace[nq + k] = work.v[k]
-        kinetic = kinetic + 0.5 * model.armature[k] * work.v[k] * work.v[k]
-    metrics[METRIC.kinetic_energy] = kinetic
-    metrics[METRIC.potential_energy] = potential
+@function
+def is_finite(model, state):
+    """Whether all velocities are numbers within bounds."""
+    result = True
+    for t in range(6 * (len(model.bodies) - 1)):
+        result = result and absolute(state.twists[t]) < FASTEST
+    return result

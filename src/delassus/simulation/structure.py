@@ -17,8 +17,10 @@ from ..contact.operators.bodies import BLOCK
 from ..contact.operators.elements import CONE, JOINT, PAIR, joint_records
 from ..contact.operators.order import COLUMN, INDEX, PLACE, TARGET, find_order
 from ..contact.operators.structure import extents
+from ..dynamics.actuation.packed import actuator_type
 from ..maximal.structure.packed import SIDE, SystemArrays
 from ..maximal.system import MaximalSystem
+from .actuation.drives import Drives
 from .collision.geometry import GEOMETRY_FIELDS, Geometry, GeometryArrays
 from .collision.outside import OUTSIDE
 from .collision.pairs import pair_type
@@ -30,18 +32,21 @@ OPERATOR_FIELDS = (
 
 
 class WorldArrays(
-    namedtuple("WorldArrays", (*SystemArrays._fields, *OPERATOR_FIELDS, *GEOMETRY_FIELDS))
+    namedtuple(
+        "WorldArrays",
+        (*SystemArrays._fields, *OPERATOR_FIELDS, *GEOMETRY_FIELDS, *Drives._fields),
+    )
 ):
     """The arrays of a system, of the operator over its bodies, and of its shapes.
 
-    `held` are the elements of joint rows, `springs` those of degrees of freedom: see
+    `held` are the elements of joint rows, `springs` one for each degree of freedom: see
     `contact.operators.elements`.
     """
 
     __slots__ = ()
     dimensions = (
         *("nq", "nv", "n_bodies", "n_joints", "n_rows", "n_blocks", "n_slots", "n_limits"),
-        *("n_state", "n_trace", "n_outside"),
+        *("n_state", "n_trace", "n_controls", "n_switches", "n_sensed", "n_outside"),
     )
 
     @classmethod
@@ -49,7 +54,8 @@ class WorldArrays(
         """The element type of each array."""
         own = (PLACE, COLUMN, INDEX, TARGET, INDEX, JOINT, JOINT, PAIR)
         geometry = (shape_type(real), pair_type(real), real)
-        return (*SystemArrays.array_types(real), *own, *geometry)
+        drives = (actuator_type(real), INDEX, real, real, real)
+        return (*SystemArrays.array_types(real), *own, *geometry, *drives)
 
     @classmethod
     def takes(cls, world) -> bool:
@@ -68,6 +74,7 @@ class WorldArrays(
             geometry.shapes,
             geometry.candidates,
             geometry.vertices,
+            *world.drives._replace(lift=world.drives.lift.ravel()),
         )
         return cls(*SystemArrays.pack(world.system, real), *own)
 
@@ -147,12 +154,12 @@ def state_of(model, numbers, n_held, n_slots):
 class World(Tabulated):
     """A system of bodies with what collides, ready to be simulated."""
 
-    def __init__(self, system: MaximalSystem, geometry: Geometry):
+    def __init__(self, system: MaximalSystem, geometry: Geometry, drives: Drives):
         super().__init__()
-        self.system, self.geometry = system, geometry
+        self.system, self.geometry, self.drives = system, geometry, drives
         joints = [(j.rows, (j.base, j.follower)) for j in system.joints]
         joints += [(c.rows, tuple(c.bodies(system.joints))) for c in system.couplings]
-        free = [(j.nv, (j.base, j.follower)) for j in system.joints]
+        free = [(1, (j.base, j.follower)) for j in system.joints for _ in range(j.nv)]
         touched = [tuple(b - 1 for b in bodies if b > 0) for _, bodies in joints]
         self.order = find_order(system.n_bodies, [t for t in touched if t], self._front())
         self.held, pairs = _elements(self.order, joints)
@@ -169,6 +176,10 @@ class World(Tabulated):
         rows = system.contact_slots if geometry.outside else 0
         dimensions["n_outside"] = 1 + OUTSIDE.size * rows
         dimensions["n_trace"] = system.nq + system.nv
+        dimensions["n_controls"] = len(drives.actuators)
+        dimensions["n_switches"] = len(system.joints) - system.n_bodies + len(system.couplings)
+        felt = 6 * len(system.joints) + len(drives.actuators) + system.nv
+        dimensions["n_sensed"] = felt
         self.dimensions = dimensions
 
     def _front(self) -> set[int]:

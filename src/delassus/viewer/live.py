@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..checks import instance, real_array
 from ..errors import MissingDependencyError, ModelError, SettingError, ShapeError
 from ..model.model import Model
-from ..simulation.recording import Recording
+from ..simulation.told.recording import Recording
 from ..spatial.transform import rotation_to_quaternion
 from .motion import body_poses
 from .scene import HIDDEN, Scene, Thing

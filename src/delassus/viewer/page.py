@@ -14,7 +14,7 @@ import numpy as np
 from ..checks import file_path, flag, instance, positive_integer
 from ..errors import FileAccessError, ModelError, ShapeError
 from ..model.model import Model
-from ..simulation.recording import Recording
+from ..simulation.told.recording import Recording
 from ..spatial.transform import rotation_to_quaternion
 from .motion import Motion, body_poses, quantized
 from .scene import GROUPS, HIDDEN, Scene

@@ -14,7 +14,7 @@ from delassus.simulation.collision.contacts import find_contacts
 from delassus.simulation.collision.geometry import Geometry
 from delassus.simulation.collision.materials import Material
 from delassus.simulation.collision.shapes import ground_plane
-from simulation.scenes import FLAT, bodies, on_ground, touches
+from simulation.collision.scenes import FLAT, bodies, on_ground, touches
 
 pytestmark = pytest.mark.uncompiled
 

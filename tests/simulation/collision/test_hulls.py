@@ -11,7 +11,7 @@ import delassus as dl
 from delassus.simulation.collision import geometry, shapes
 from delassus.simulation.collision.geometry import Geometry
 from delassus.simulation.collision.shapes import ground_plane
-from simulation.scenes import touches
+from simulation.collision.scenes import touches
 
 pytestmark = pytest.mark.uncompiled
 pytest.importorskip("coal")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from simulation.scenes import (
+from simulation.collision.scenes import (
     FLAT,
     SIZES,
     moved,

@@ -9,7 +9,15 @@ from delassus.maximal.rows.contacts import CONTACT
 from delassus.simulation.collision.geometry import Geometry
 from delassus.simulation.collision.outside import OUTSIDE, Outside, moved
 from delassus.simulation.motion import move_poses
-from simulation.scenes import FLAT, SIZES, bodies, pair, peer_distance, random_pose, touches
+from simulation.collision.scenes import (
+    FLAT,
+    SIZES,
+    bodies,
+    pair,
+    peer_distance,
+    random_pose,
+    touches,
+)
 from simulation.test_hulls import CUBE, write_mesh
 
 pytestmark = pytest.mark.uncompiled

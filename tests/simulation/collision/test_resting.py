@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from simulation.scenes import FLAT, SIZES, on_ground, pair, touches
+from simulation.collision.scenes import FLAT, SIZES, on_ground, pair, touches
 
 pytestmark = pytest.mark.uncompiled
 

@@ -16,7 +16,7 @@ from delassus.simulation.collision.geometry import Geometry
 from delassus.simulation.collision.materials import Material, softening_of
 from delassus.simulation.collision.shapes import ground_plane
 from delassus.simulation.narrow.records import FEATURES
-from simulation.scenes import FLAT, bodies, touches
+from simulation.collision.scenes import FLAT, bodies, touches
 
 pytestmark = pytest.mark.uncompiled
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import delassus as dl
-from simulation.scenes import SIZES, bodies
+from simulation.collision.scenes import SIZES, bodies
 
 WEIGHT = 9.81  # of a body of 1 kg
 

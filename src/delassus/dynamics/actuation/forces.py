@@ -36,14 +36,20 @@ def put_gear(actuator, q, gear):
 
 
 @function
-def actuator_force(actuator, u, length, rate):
-    """f = gain u + b0 + b1 l + b2 l', within the actuator's ranges"""
+def unlimited_force(actuator, u, length, rate):
+    """gain u + b0 + b1 l + b2 l', u within its range"""
     control = minimum(maximum(u, actuator.control_lower), actuator.control_upper)
     if actuator.radius > 0.0:
         s, c = sincos((control - length) / actuator.radius)
         length = control - actuator.radius * atan2(s, c)  # of all lengths, the one nearest to u
     bias = actuator.bias[0] + actuator.bias[1] * length + actuator.bias[2] * rate
-    force = actuator.gain * control + bias
+    return actuator.gain * control + bias
+
+
+@function
+def actuator_force(actuator, u, length, rate):
+    """f = gain u + b0 + b1 l + b2 l', within the actuator's ranges"""
+    force = unlimited_force(actuator, u, length, rate)
     return minimum(maximum(force, actuator.force_lower), actuator.force_upper)
 
 

@@ -13,55 +13,87 @@ import struct
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import file_path
-from ..errors import (
+from ...checks import file_path
+from ...errors import (
     FileAccessError,
     FileFormatError,
     MissingFileError,
     ModelError,
     SettingError,
 )
-from .step import METRIC
+from .metrics import METRIC_NAMES
 
 _MARK = b"delassus recording 1\n"
 
 
+class Sizes(NamedTuple):
+    """Extents of the arrays of a recording, three flags, and the time of a step."""
+
+    nq: int
+    nv: int
+    n_controls: int
+    is_many: int
+    has_sensors: int
+    has_contacts: int
+    dt: float
+
+
 class Recording:
-    """Time, coordinates, velocities and metrics of each step.
+    """Time, coordinates, velocities and metrics of each step; sensors, if they were asked for.
 
     Arrays are (steps, ...), or (worlds, steps, ...) of many worlds.
     """
 
-    def __init__(self, name: str, nq: int, nv: int, is_many: bool, has_contacts: bool = False):
-        self.name, self.nq, self.nv, self.is_many = name, nq, nv, is_many
+    def __init__(self, name: str, sizes: Sizes, joint_names: list[str], first_v: np.ndarray):
+        self.name, self.sizes, self.joint_names = name, sizes, joint_names
+        self.nq, self.nv = sizes.nq, sizes.nv
+        self.is_many, self.has_sensors = bool(sizes.is_many), bool(sizes.has_sensors)
+        self.has_contacts = bool(sizes.has_contacts)
         self.model: Any = None  # that of the simulator; files do not hold it
-        self.has_contacts = has_contacts
+        self._first_v = first_v  # before the first step, (worlds, nv)
         self._parts: list[dict[str, np.ndarray]] = []
         self._file: io.BufferedWriter | None = None
+        self._path: str | PathLike | None = None
 
     @classmethod
-    def start(cls, sim: Any, path: str | PathLike | None, has_contacts: bool = False) -> Recording:
+    def start(
+        cls,
+        sim: Any,
+        path: str | PathLike | None,
+        has_sensors: bool = False,
+        has_contacts: bool = False,
+    ) -> Recording:
         """An empty recording of a simulator."""
-        sizes = sim.model.nq, sim.model.nv
-        made = cls(sim.model.name, *sizes, sim.worlds is not None, has_contacts)
+        sizes = Sizes(
+            sim.model.nq, sim.model.nv, sim.n_controls, int(sim.worlds is not None),
+            int(has_sensors), int(has_contacts), sim.dt,
+        )  # fmt: skip
+        names = sim.joint_names if has_sensors else []
+        made = cls(sim.model.name, sizes, names, np.array(sim.v, ndmin=2))
         made.model = sim.model
         if path is not None:
+            made._path = path
             try:
-                made._file = file_path(path).open("wb")
-                made._file.write(_MARK)
-                made._write_part(
-                    {
-                        "name": np.array(made.name),
-                        "sizes": np.array([made.nq, made.nv, int(made.is_many)]),
-                    }
-                )
+                made._open(file_path(path))
             except OSError as error:
                 raise FileAccessError(f"cannot record to {path}: {error}") from None
         return made
+
+    def _open(self, path: Path) -> None:
+        """Begin a file with what is known before the first step."""
+        self._file = path.open("wb")
+        self._file.write(_MARK)
+        header = {
+            "name": np.array(self.name),
+            "sizes": np.array(self.sizes, float),
+            "joint_names": np.array(self.joint_names, str),
+            "first_v": self._first_v,
+        }
+        self._write_part(header)
 
     @contextlib.contextmanager
     def closing(self) -> Iterator[None]:
@@ -69,23 +101,32 @@ class Recording:
         try:
             yield
         finally:
-            if self._file is not None:
-                self._file.close()
-                self._file = None
+            self._close()
 
-    def add(self, sim: Any, trace: np.ndarray, metrics: np.ndarray) -> None:
-        """Add steps of all worlds, the last of which was just done."""
-        steps = trace.shape[1]
-        time = sim.time - sim.dt * np.arange(steps - 1, -1, -1)
-        part = {"time": time, "trace": trace, "metrics": metrics}
-        if self.has_contacts:  # then parts are of one step
-            part["contacts"] = _with_places(sim.contacts, len(self), self.is_many)
+    def _close(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            with contextlib.suppress(OSError):  # all parts were flushed before
+                file.close()
+
+    def add(self, time: np.ndarray, run: Any, contacts: Any = None) -> None:
+        """Add steps of all worlds that end at these times; contacts are those of one step."""
+        part = {"time": time, "trace": run.trace, "metrics": run.metrics}
+        if self.has_sensors:
+            part["sensed"] = run.sensed
+        if contacts is not None:
+            part["contacts"] = _with_places(contacts, len(self), self.is_many)
+        in_file = len(self)
         self._parts.append(part)
         if self._file is not None:
             try:
                 self._write_part(part)
             except OSError as error:
-                raise FileAccessError(f"the recording could not be continued: {error}") from None
+                self._close()
+                raise FileAccessError(
+                    f"recording to {self._path} ended at {time[0]:.4f} s: {error}. The file has "
+                    f"the {in_file} steps before that, and sim.recording all {len(self)}"
+                ) from None
 
     def _write_part(self, part: dict[str, np.ndarray]) -> None:
         memory = io.BytesIO()
@@ -94,18 +135,20 @@ class Recording:
         self._file.write(struct.pack("<q", len(content)) + content)
         self._file.flush()
 
+    def _every(self, name: str, columns: slice | int = slice(None)) -> np.ndarray:
+        """Columns of all worlds and steps."""
+        return np.concatenate([p[name] for p in self._parts], axis=1)[:, :, columns]
+
+    def _shown(self, x: np.ndarray) -> np.ndarray:
+        return x if self.is_many else x[0]
+
     def _all(self, name: str, columns: slice | int = slice(None)) -> np.ndarray:
-        axis = 0 if name == "time" else 1
-        whole = np.concatenate([p[name] for p in self._parts], axis=axis)
-        if name == "time":
-            return whole
-        whole = whole[:, :, columns]
-        return whole if self.is_many else whole[0]
+        return self._shown(self._every(name, columns))
 
     @property
     def time(self) -> np.ndarray:
         """The time at the end of each step."""
-        return self._all("time")
+        return np.concatenate([p["time"] for p in self._parts])
 
     @property
     def q(self) -> np.ndarray:
@@ -118,9 +161,35 @@ class Recording:
         return self._all("trace", slice(self.nq, None))
 
     @property
+    def accelerations(self) -> np.ndarray:
+        """Change of velocities in each step by its time."""
+        v = self._every("trace", slice(self.nq, None))
+        before = np.concatenate([self._first_v[:, None], v[:, :-1]], axis=1)
+        return self._shown((v - before) / self.sizes.dt)
+
+    @property
     def metrics(self) -> dict[str, np.ndarray]:
         """What is known of each step, by name."""
-        return {name: self._all("metrics", k) for k, name in enumerate(METRIC._fields[:-1])}
+        return {name: self._all("metrics", k) for k, name in enumerate(METRIC_NAMES)}
+
+    @property
+    def reactions(self) -> np.ndarray:
+        """Force and moment of each joint, (n_joints, 6) a step: see `Simulator.reactions`."""
+        n = 6 * len(self.joint_names)
+        sensed = self._felt(slice(0, n))
+        return self._shown(sensed.reshape(*sensed.shape[:2], -1, 6))
+
+    @property
+    def actuator_forces(self) -> np.ndarray:
+        """Force of each actuator within its range."""
+        first = 6 * len(self.joint_names)
+        return self._shown(self._felt(slice(first, first + self.sizes.n_controls)))
+
+    @property
+    def torques(self) -> np.ndarray:
+        """What actuators do along each degree of freedom."""
+        first = 6 * len(self.joint_names) + self.sizes.n_controls
+        return self._shown(self._felt(slice(first, first + self.nv)))
 
     @property
     def contacts(self) -> np.ndarray:
@@ -128,23 +197,28 @@ class Recording:
 
         Two fields more say of which `step`, from 0 on, and of which `world`.
         """
-        if not all("contacts" in p for p in self._parts):
+        if not self.has_contacts:
             raise SettingError("contacts were not recorded: give contacts=True to rollout")
         return np.concatenate([p["contacts"] for p in self._parts])
+
+    def _felt(self, columns: slice) -> np.ndarray:
+        if not self.has_sensors:
+            raise SettingError("the recording has no sensors: ask for rollout(..., sensors=True)")
+        return self._every("sensed", columns)
 
     def __len__(self) -> int:
         return sum(p["trace"].shape[1] for p in self._parts)
 
     def save(self, path: str | PathLike) -> None:
         """Write the recording to a file."""
-        with file_path(path).open("wb") as file:
-            self._file = file
-            file.write(_MARK)
-            sizes = np.array([self.nq, self.nv, int(self.is_many)])
-            self._write_part({"name": np.array(self.name), "sizes": sizes})
+        try:
+            self._open(file_path(path))
             for part in self._parts:
                 self._write_part(part)
-            self._file = None
+        except OSError as error:
+            raise FileAccessError(f"cannot write {path}: {error}") from None
+        finally:
+            self._close()
 
     @classmethod
     def load(cls, path: str | PathLike) -> Recording:
@@ -158,8 +232,9 @@ class Recording:
         parts = list(_read_parts(content, len(_MARK)))
         if not parts or "sizes" not in parts[0]:
             raise FileFormatError(f"{place} was cut off before its first part")
-        nq, nv, is_many = parts[0]["sizes"].tolist()
-        made = cls(str(parts[0]["name"]), nq, nv, bool(is_many))
+        *whole, dt = parts[0]["sizes"].tolist()
+        sizes, names = Sizes(*map(int, whole), dt), parts[0]["joint_names"].tolist()
+        made = cls(str(parts[0]["name"]), sizes, names, parts[0]["first_v"])
         made._parts = parts[1:]
         return made
 
@@ -181,7 +256,7 @@ class Recording:
         """A figure of metrics over time: all, or those named."""
         import matplotlib.pyplot as plt
 
-        chosen = names or METRIC._fields[:-1]
+        chosen = names or METRIC_NAMES
         figure, axes = plt.subplots(len(chosen), 1, sharex=True, figsize=(8, 1.6 * len(chosen)))
         for ax, name in zip(np.atleast_1d(axes), chosen, strict=True):
             ax.plot(self.time, np.atleast_2d(self.metrics[name]).T)

@@ -1,0 +1,1 @@
+"""Forces that act on a world besides contacts: actuators, wrenches; and what joints feel."""

@@ -1,0 +1,1 @@
+"""What a simulator is given: controls, wrenches, states to start from."""

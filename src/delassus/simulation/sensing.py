@@ -1,0 +1,90 @@
+"""What a simulator tells of its last step: coordinates, metrics, sensors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import UnknownNameError
+from ..model.model import Model
+from ..model.parts.names import closest
+from .runs import Worlds
+from .told.metrics import METRIC_NAMES
+
+
+class Sensors:
+    """The part of `Simulator` that only reads. With `worlds` all arrays have an axis more."""
+
+    model: Model
+    dt: float
+    worlds: int | None
+    _worlds: Worlds
+
+    def _shown(self, x: np.ndarray) -> np.ndarray:
+        """A copy, without the axis of worlds if there is one world only."""
+        return x[0].copy() if self.worlds is None else x.copy()
+
+    @property
+    def q(self) -> np.ndarray:
+        """Coordinates, (nq,)."""
+        return self._shown(self._worlds.q)
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities, (nv,)."""
+        return self._shown(self._worlds.v)
+
+    @property
+    def accelerations(self) -> np.ndarray:
+        """Change of velocities in the last step by its time, (nv,)."""
+        return self._shown((self._worlds.v - self._worlds.before) / self.dt)
+
+    @property
+    def metrics(self) -> dict[str, np.ndarray]:
+        """What is known of the last step, by name."""
+        told = self._worlds.metrics
+        return {name: self._shown(told[:, k]) for k, name in enumerate(METRIC_NAMES)}
+
+    @property
+    def contacts(self) -> np.ndarray | list[np.ndarray]:
+        """The present contacts, as an array of records; of many worlds a list of such arrays.
+
+        Fields: `first` and `second`, names of bodies; `first_shape` and `second_shape`; `point`,
+        `normal` from the first to the second, `distance`, `friction`; `force` on the second, that
+        of the last step, in world axes. Contacts that are new since then have no force yet.
+        """
+        found = [self._worlds.contacts(world) for world in range(self._worlds.count)]
+        return found[0] if self.worlds is None else found
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of all joints that have reactions: those of the tree, then loops."""
+        return [joint.name for joint in self._worlds.system.joints]
+
+    @property
+    def reactions(self) -> np.ndarray:
+        """Force and moment of each joint on the body it carries, (n_joints, 6), in N and N m.
+
+        They act at the joint's frame on that body (of loops: at `frame`), in the axes of its frame
+        on the other body. They are those of the constraint: torques of actuators are apart.
+        """
+        n = 6 * len(self._worlds.system.joints)
+        return self._shown(self._worlds.sensed[:, :n].reshape(self._worlds.count, -1, 6))
+
+    def reaction(self, joint: str) -> np.ndarray:
+        """The reaction of one joint, (6,): see `reactions`."""
+        names = self.joint_names
+        if joint not in names:
+            raise UnknownNameError(f"there is no joint {joint!r}{closest(joint, names)}")
+        return self.reactions[..., names.index(joint), :]
+
+    @property
+    def actuator_forces(self) -> np.ndarray:
+        """Force of each actuator within its range, (n_controls,)."""
+        first = 6 * len(self._worlds.system.joints)
+        return self._shown(self._worlds.sensed[:, first : -self.model.nv or None])
+
+    @property
+    def torques(self) -> np.ndarray:
+        """What actuators do along each degree of freedom, within its effort limit, (nv,)."""
+        n = self._worlds.sensed.shape[1]
+        return self._shown(self._worlds.sensed[:, n - self.model.nv :])

@@ -1,0 +1,112 @@
+"""Constraints that are switched on and off while a simulation runs, as a clutch or a gripper is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..checks import flag
+from ..constrained.rows.constraints import Constraints
+from ..constrained.tasks.impacts import impact
+from ..dynamics.kinematics import forward_kinematics
+from ..errors import SettingError, UnknownNameError
+from ..model.model import Model
+from ..model.parts.constraints import Closure, Connect, Constraint, Coupling, Gear, Implicit, Weld
+from ..model.parts.elements import Frame
+from ..model.parts.names import closest
+from ..spatial.transform import Transform
+from .given.starting import Projection, close
+from .runs import Worlds
+
+_BETWEEN_JOINTS = (Gear, Coupling, Implicit)
+
+
+class Switches:
+    """The part of `Simulator` that switches constraints of its model, in all worlds at once."""
+
+    model: Model
+    worlds: int | None
+    _worlds: Worlds
+
+    @property
+    def constraint_names(self) -> list[str]:
+        """Names of the model's constraints, in their order."""
+        system = self._worlds.system
+        known = [*(x.name for x in system.joints[system.n_bodies :])]
+        known += [x.name for x in system.couplings]
+        return [known[place] for place in self._places()]
+
+    def disable(self, name: str | int) -> None:
+        """Let a constraint go; `name` is one of `constraint_names`, or its number."""
+        self._worlds.switches[0, self._places()[self._number(name)]] = 0.0
+
+    def enable(self, name: str | int, here: bool = False) -> Projection:
+        """Let a constraint hold again; returns by how much positions and velocities changed.
+
+        Positions are closed as in `reset`, unless `here`: then the present position is the new
+        reference, of one world and a constraint between frames or a gear. Velocities change by
+        an impact without bounce.
+        """
+        number = self._number(name)
+        if flag("here", here):
+            self._refer_here(number)
+        self._worlds.switches[0, self._places()[number]] = 1.0
+        worlds = self._worlds
+        own = np.flatnonzero(worlds.is_alive)
+        before_q, before_v = worlds.q[own].copy(), worlds.v[own]
+        cs = Constraints(self.model, self._held())
+        q = close(cs, before_q, self.worlds)
+        v = np.asarray(impact(self.model, q, before_v, cs).velocity)
+        worlds.place(own, *worlds.system.state(q, v), q, v)
+        moved = np.abs(self.model.difference(before_q, q)).max(initial=0.0)
+        return Projection(float(moved), float(np.abs(v - before_v).max(initial=0.0)))
+
+    def _held(self) -> list[Constraint]:
+        """Constraints that are switched on."""
+        are_on = self._worlds.switches[0, self._places()]
+        return [c for c, is_on in zip(self.model.constraints, are_on, strict=True) if is_on]
+
+    def _number(self, name: str | int) -> int:
+        names = self.constraint_names
+        if isinstance(name, str) and name in names:
+            return names.index(name)
+        if not isinstance(name, str) and name in range(len(names)):
+            return int(name)
+        raise UnknownNameError(f"there is no constraint {name!r}{closest(name, names)}")
+
+    def _places(self) -> list[int]:
+        """Where the switch of each constraint is: those between joints come last."""
+        given = self.model.constraints
+        last = [isinstance(c, _BETWEEN_JOINTS) for c in given]
+        order = sorted(range(len(given)), key=lambda k: last[k])
+        return [order.index(k) for k in range(len(given))]
+
+    def _refer_here(self, number: int) -> None:
+        """Make the present position the one at which a constraint holds."""
+        if self._worlds.count > 1:
+            raise SettingError("here=True is for one world: each would need its own reference")
+        given, q = self.model.constraints[number], self._worlds.q[0]
+        frames = self.model.frames
+        if isinstance(given, Gear):
+            joint, other = (q[self.model.joint(x).q.start] for x in given.joints)
+            made = replace(given, offset=float(joint - given.ratio * other))
+        elif isinstance(given, (Closure, Connect, Weld)):
+            name = f"{given.other} (reference of constraint {number})"
+            made = replace(given, other=name)
+            frames = [f for f in frames if f.name != name]
+            frames.append(_frame_now(self.model, q, given.frame, given.other, name))
+        else:
+            raise SettingError(f"a {type(given).__name__} cannot be referred to a position")
+        changed = list(self.model.constraints)
+        changed[number] = made
+        self.model = self.model.replace(frames=frames, constraints=changed)
+        self._worlds.use(self.model)
+
+
+def _frame_now(model: Model, q: np.ndarray, frame: str, other: str, name: str) -> Frame:
+    """A frame on the body of `other` that is where `frame` is at a configuration."""
+    rotation, translation = forward_kinematics(model, q, [frame, other])
+    here, there = (Transform(rotation[k], translation[k]) for k in range(2))
+    known = model.frame(other)
+    return Frame(name, known.body, known.placement @ there.inverse() @ here)

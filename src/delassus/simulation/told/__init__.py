@@ -1,0 +1,1 @@
+"""What a simulator tells: metrics of steps, failures, recordings."""

@@ -1,0 +1,135 @@
+"""What goes wrong in a simulation, with the time, the world, and the names of what it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...checks import number
+from ...errors import DivergenceError, SettingError, SimulationError
+from ...maximal.system import MaximalSystem
+from .metrics import METRIC
+
+DIVERGED, NOT_CONVERGED = "diverged", "not converged"
+DEEP, APART = "penetration", "joint error"
+# Kinds by the metric that tells of them; these metrics stand one after the other.
+_WATCHED = {"natural_map": NOT_CONVERGED, "joint_error": APART, "penetration": DEEP}
+_FIRST = METRIC.natural_map
+WATCHED = slice(_FIRST, _FIRST + len(_WATCHED))
+_FASTEST = 1e6
+_MOST_NAMES = 3
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a step may reach before it counts as a failure; infinity switches a check off.
+
+    `natural_map` is that of the contact solver, `joint_error` a distance or an angle by which
+    joints are pulled apart, and `penetration` the depth of a contact.
+    """
+
+    natural_map: float = 0.1
+    joint_error: float = 0.05
+    penetration: float = 0.05
+
+    def __post_init__(self) -> None:
+        for name in _WATCHED:
+            value = number(f"the bound of {name}", getattr(self, name))
+            if not value >= 0.0:
+                raise SettingError(f"the bound of {name} must not be negative, got {value}")
+            object.__setattr__(self, name, value)
+
+    def packed(self) -> np.ndarray:
+        """The bounds in the order of the metrics."""
+        return np.array([getattr(self, name) for name in _WATCHED])
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Something that went wrong: its kind, the step and the time, the world, where, how much.
+
+    Kinds are "diverged", "not converged", "penetration" and "joint error". The time is that at the
+    end of the step. `where` names bodies or joints.
+    """
+
+    kind: str
+    time: float
+    step: int
+    world: int | None
+    where: str
+    value: float
+
+    def __str__(self) -> str:
+        who = "" if self.world is None else f"world {self.world}: "
+        what = {
+            DIVERGED: "diverged",
+            NOT_CONVERGED: f"contacts did not converge, the natural map is {self.value:.3g}",
+            DEEP: f"bodies penetrate by {self.value:.3g} m",
+            APART: f"a joint is pulled apart by {self.value:.3g}",
+        }[self.kind]
+        about = f" ({self.where})" if self.where else ""
+        return f"{who}{what} at {self.time:.4f} s, step {self.step}{about}"
+
+
+def error_of(failures: list[Failure], recording: object) -> SimulationError:
+    """The exception for failures."""
+    kind = DivergenceError if any(f.kind == DIVERGED for f in failures) else SimulationError
+    more = f"; and {len(failures) - 1} more, see sim.failures" if len(failures) > 1 else ""
+    return kind(f"{failures[0]}{more}", tuple(failures), recording)
+
+
+class Watch:
+    """Looks for failures in what steps tell. What is out of bounds is told when it begins."""
+
+    def __init__(self, bounds: Bounds, system: MaximalSystem, worlds: int, is_many: bool):
+        self.bounds, self.system, self.is_many = bounds.packed(), system, is_many
+        self.row_names = [
+            x.name for x in (*system.joints, *system.couplings) for _ in range(x.rows)
+        ]
+        self.outside = np.zeros((worlds, len(_WATCHED)), bool)
+        self.is_any_outside, self._bounds = False, tuple(self.bounds.tolist())
+
+    def is_calm(self, told: np.ndarray) -> bool:
+        """Whether `look` has nothing to find in one step of one world; False if in doubt."""
+        if self.is_any_outside or len(told) > 1:
+            return False
+        a, b, c = told[0, WATCHED].tolist()
+        return a <= self._bounds[0] and b <= self._bounds[1] and c <= self._bounds[2]
+
+    def look(self, metrics: np.ndarray, first: int, start: float, dt: float) -> list[Failure]:
+        """Failures in metrics (worlds, steps, ...) of steps from number `first` on."""
+        is_outside = metrics[:, :, WATCHED] > self.bounds  # NaN of failed worlds is not
+        if not (self.is_any_outside or is_outside.any()):
+            return []
+        found = []
+        for world, k in zip(*np.nonzero(is_outside.any(axis=1) & ~self.outside), strict=True):
+            step = int(np.argmax(is_outside[world, :, k]))
+            told = metrics[world, step]
+            kind = list(_WATCHED.values())[k]
+            where, value = self._where(kind, told), float(told[_FIRST + k])
+            time, who = start + (first + step + 1) * dt, int(world) if self.is_many else None
+            found.append(Failure(kind, time, first + step + 1, who, where, value))
+        self.outside = is_outside[:, -1].copy()
+        self.is_any_outside = bool(self.outside.any())
+        return found
+
+    def diverged(self, world: int, twists: np.ndarray, step: int, time: float) -> Failure:
+        """The failure of a world with these twists (n_bodies, 6)."""
+        largest = np.abs(twists).max(axis=1)
+        bad = np.flatnonzero(~(largest < _FASTEST))
+        names = [self.system.model.bodies[i].name for i in bad[:_MOST_NAMES]]
+        more = f" and {len(bad) - _MOST_NAMES} more" if len(bad) > _MOST_NAMES else ""
+        where = "velocities of " + ", ".join(names) + more
+        who = world if self.is_many else None
+        return Failure(DIVERGED, time, step, who, where, float(largest.max()))
+
+    def _where(self, kind: str, told: np.ndarray) -> str:
+        """The names of what a failure is about."""
+        if kind == APART:
+            return self.row_names[int(told[METRIC.joint_row])]
+        if kind == DEEP:
+            ends = int(told[METRIC.deepest_a]), int(told[METRIC.deepest_b])
+            names = [self.system.model.bodies[i - 1].name if i > 0 else "world" for i in ends]
+            return " and ".join(names)
+        return f"{int(told[METRIC.contacts])} contacts, {int(told[METRIC.iterations])} iterations"

@@ -1,0 +1,118 @@
+"""What is told of each step: errors of the solution, (173) to (176) of seed 001, and energies.
+
+| paper | here | what it is |
+| --- | --- | --- |
+| r_pen, (173) | joint_error, limit_error, penetration | errors of positions, by what has them |
+| r_dual, (174) | dual, joint_velocity | velocities that violate a constraint |
+| r_ncp, (175) | complementarity | power of reactions that should be none |
+| r_nat, (176) | natural_map | zero at solutions only |
+"""
+
+from __future__ import annotations
+
+from ...compile import absolute, function, layout, routine, slots
+from ...contact.laws.request import INFO
+from ...contact.laws.residuals import put_residuals
+from ...maximal.assembly import joint_rows
+from ...maximal.conversion import read_tree
+from ...maximal.rows.blocks import ROW
+from ...maximal.rows.bodies import BODY, place_bodies
+from ...maximal.rows.contacts import CONTACT
+from ...maximal.rows.limits import ACTIVE
+from ...spatial.vectors import dot, get3, get6, symmetric_times
+
+METRIC = slots(
+    contacts=1,
+    natural_map=1,  # this and the next two are watched, see `failures`
+    joint_error=1,
+    penetration=1,
+    limit_error=1,
+    dual=1,
+    complementarity=1,
+    joint_velocity=1,
+    iterations=1,
+    passes=1,
+    kinetic_energy=1,
+    potential_energy=1,
+    # Where the worst is: a joint row, the limit, and the bodies of a contact.
+    joint_row=1,
+    limit=1,
+    deepest_a=1,
+    deepest_b=1,
+)
+METRIC_NAMES: tuple[str, ...] = METRIC._fields[: METRIC._fields.index("joint_row")]
+METRICS = layout(info=INFO.size)
+
+
+@function
+def put_metrics(model, counts, told, options, metrics, work):
+    """What is told of a step; `told` are natural map, joint velocity, iterations and passes."""
+    _, n_limits, n_bounded, count = counts
+    for t in range(METRIC.size):
+        metrics[t] = 0.0
+    put_errors(model, n_limits, count, metrics, work)
+    metrics[METRIC.contacts] = 1.0 * count
+    metrics[METRIC.natural_map] = told[0]
+    metrics[METRIC.joint_velocity] = told[1]
+    metrics[METRIC.iterations] = told[2]
+    metrics[METRIC.passes] = 1.0 * told[3]
+    if n_limits + n_bounded + count > 0:
+        cones = work.cones
+        put_residuals(
+            counts, cones.own_coefficients, options, cones.own_reactions, cones.own_velocity,
+            work.newton.tried, work.info,
+        )  # fmt: skip
+        metrics[METRIC.dual] = work.info[INFO.dual]
+        metrics[METRIC.complementarity] = work.info[INFO.complementarity]
+
+
+@function
+def put_errors(model, n_limits, count, metrics, work):
+    """The largest errors of positions, and where they are."""
+    held = joint_rows(model)
+    for t in range(held):
+        error = absolute(work.rows[t * ROW.size + ROW.residual])
+        put_larger(metrics, METRIC.joint_error, error, METRIC.joint_row, t)
+    for i in range(n_limits):
+        error = -work.rows[(held + i) * ROW.size + ROW.residual]
+        limit = int(work.active[i * ACTIVE.size + ACTIVE.limit])
+        put_larger(metrics, METRIC.limit_error, error, METRIC.limit, limit)
+    for c in range(count):
+        at = c * CONTACT.size
+        depth = -work.contacts[at + CONTACT.distance]
+        if depth > metrics[METRIC.penetration]:
+            metrics[METRIC.penetration] = depth
+            metrics[METRIC.deepest_a] = work.contacts[at + CONTACT.a]
+            metrics[METRIC.deepest_b] = work.contacts[at + CONTACT.b]
+
+
+@function
+def put_larger(metrics, value, error, place, index):
+    """Keep an error and where it is, if it is the largest so far."""
+    if error > metrics[value]:
+        metrics[value] = error
+        metrics[place] = 1.0 * index
+
+
+@routine
+def read_state(model, state, trace, metrics, work):
+    """q and v of the tree, and the energy of the bodies, at the end of a step."""
+    nq = len(model.rest)
+    kinetic, potential = 0.0, 0.0
+    place_bodies(model, state.poses, state.twists, work.bodies)
+    read_tree(model, state.q, work.q, work.v, work)
+    for t in range(nq):
+        trace[t] = work.q[t]
+        state.q[t] = work.q[t]
+    for i in range(1, len(model.bodies)):
+        at, mass = i * BODY.size, model.bodies[i].mass
+        v, omega = get3(work.bodies, at + BODY.v), get3(work.bodies, at + BODY.omega)
+        spin = symmetric_times(get6(work.bodies, at + BODY.I), omega)
+        kinetic = kinetic + 0.5 * (mass * dot(v, v) + dot(omega, spin))
+        gravity = (model.gravity[0], model.gravity[1], model.gravity[2])
+        potential = potential - mass * dot(gravity, get3(work.bodies, at + BODY.r))
+    for k in range(len(model.dofs)):
+        trace[nq + k] = work.v[k]
+        kinetic = kinetic + 0.5 * model.armature[k] * work.v[k] * work.v[k]
+    metrics[METRIC.kinetic_energy] = kinetic
+    metrics[METRIC.potential_energy] = potential
