@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from delassus.simulation.runs import Run
+from delassus.simulation.told.metrics import METRIC
 from delassus.simulation.told.recording import Recording
 
 
