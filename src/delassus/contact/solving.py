@@ -48,7 +48,7 @@ class _Solver(NamedTuple):
 
 _ADMM = {
     "precondition": True,
-    "accelerate": False,
+    "accelerate": True,
     "relaxation": 1.0,
     "eta": 1e-4,
     "rho": 0.3,
