@@ -52,12 +52,12 @@ _ADMM = {
     "relaxation": 1.0,
     "eta": 1e-4,
     "rho": 0.3,
-    "ratio": 10.0,
+    "ratio": 4.0,
     "growth": 1.5,
     "every": 10,
     "power_iterations": 10,
     "first_exponent": 0.2,
-    "exponent": 0.05,
+    "exponent": 0.1,
     "restart": 0.999,
 }
 _SWEEPS = {"precondition": True, "relaxation": 1.0, "decay": 1.0, "least_relaxation": 0.1}
