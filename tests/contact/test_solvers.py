@@ -41,6 +41,23 @@ def test_the_cone_complementarity_problem_lifts_what_slides():
     assert abs(contact.solve(p, tolerance=1e-10).velocity[2::3].mean()) < 1e-9
 
 
+@pytest.mark.parametrize("solver", ["auto", "admm-ncp-sa", "admm-ccp", "pgs-ccp"])
+def test_solvers_of_both_laws_follow_the_one_that_is_asked_for(solver):
+    p = box_on_plane((0.5, 0.0, -0.01), mu=0.4)
+    for law, lift in (("ncp", 0.0), ("ccp", 0.4)):
+        r = contact.solve(p, solver, 1e-9, 50000, law=law)
+        assert r.converged
+        assert r.velocity[2::3].mean() == pytest.approx(lift * r.velocity[0::3].mean(), abs=1e-7)
+
+
+@pytest.mark.parametrize("solver", ["pgs-ncp", "nbgs", "raisim", "raisim-ds", "prox"])
+def test_a_law_that_a_solver_does_not_solve_is_an_error(solver):
+    with pytest.raises(dl.errors.SettingError, match=f"{solver} does not .* auto, newton, pgs-ccp"):
+        contact.solve(box_on_plane(), solver, law="ccp")
+    with pytest.raises(dl.errors.SettingError, match="de_saxce=False only"):
+        contact.solve(box_on_plane(), "pgs-ccp", law="ccp", de_saxce=True)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_mixed_rows_are_solved_and_solvers_agree_on_velocities(seed):
     p = mixed(np.random.default_rng(seed))
