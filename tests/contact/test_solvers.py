@@ -69,6 +69,15 @@ def test_mixed_rows_are_solved_and_solvers_agree_on_velocities(seed):
     assert np.abs(first.velocity[: p.n_joint_rows]).max() < 1e-9
 
 
+@pytest.mark.parametrize("seed", [97, 1044, 1049, 1083])
+def test_redundant_joints_whose_elimination_loses_digits(seed):
+    # D_c is so inexact here that its own solution leaves a natural map of 1e-8 to 4e-8.
+    p = mixed(np.random.default_rng(seed), ratio=1.0, mu=0.5)
+    r = contact.solve(p, tolerance=1e-8)
+    assert r.converged
+    assert contact.residuals(p, r.reactions).natural_map <= 1e-8
+
+
 @pytest.mark.parametrize(("solver", "parameters"), [*EXACT, ("auto", {"joints": "split"})])
 def test_solvers_agree_where_the_velocity_is_unique(solver, parameters):
     # Without friction the problem is convex, and its velocity unique.
