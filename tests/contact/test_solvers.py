@@ -306,6 +306,15 @@ def test_zero_rows_and_zero_matrices_do_not_break_solvers():
         assert np.isfinite(r.reactions).all()
 
 
+@pytest.mark.uncompiled
+@pytest.mark.parametrize("solver", contact.SOLVERS)
+def test_a_problem_of_joints_alone_is_a_linear_system(solver):
+    D = np.array([[2.0, 1.0], [1.0, 3.0]])
+    r = contact.solve(contact.Problem(D, [1.0, -1.0], n_joint_rows=2), solver, 1e-12)
+    assert r.converged
+    assert np.allclose(r.reactions, np.linalg.solve(D, [-1.0, 1.0]), atol=1e-12)
+
+
 def test_the_articulated_operator_gives_the_reactions_of_its_matrix():
     model = dl.robots.load("hyq")
     rng = np.random.default_rng(0)
