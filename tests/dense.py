@@ -51,6 +51,15 @@ def joint(kind, q, v):
             R = rotation_about(first, q[0]) @ back
             S[3:, 0], S[3:, 1] = back.T @ first, second
             rate[3:] = -np.cross(np.array(second) * v[1], back.T @ first) * v[0]
+        case dl.Gimbal():
+            third = rotation_about((0, 0, 1), q[2])
+            back = rotation_about((0, 1, 0), q[1]) @ third
+            R = rotation_about((1, 0, 0), q[0]) @ back
+            axes = np.array([back.T[:, 0], third.T[:, 1], [0.0, 0.0, 1.0]])
+            S[3:] = axes.T
+            # Each axis is still in the frame of its own link, and turns back with those after it.
+            rate[3:] = -np.cross(axes[1] * v[1] + axes[2] * v[2], axes[0]) * v[0]
+            rate[3:] -= np.cross(axes[2] * v[2], axes[1]) * v[1]
         case dl.Spherical():
             R = Rotation.from_quat(q).as_matrix()
             S[3:] = np.eye(3)

@@ -22,6 +22,7 @@ from .model.model import Model
 from .model.parts.joints import (
     Cylindrical,
     Free,
+    Gimbal,
     Prismatic,
     Revolute,
     Spherical,
@@ -30,7 +31,7 @@ from .model.parts.joints import (
 )
 
 # Joints of several axes are several joints of one axis in MuJoCo, with the same numbers.
-_EQUIVALENT = (Revolute, Prismatic, Cylindrical, Universal, Translation, Spherical, Free)
+_EQUIVALENT = (Revolute, Prismatic, Cylindrical, Universal, Gimbal, Translation, Spherical, Free)
 
 
 def to_qpos(model: Model, q: ArrayLike) -> np.ndarray:

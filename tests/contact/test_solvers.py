@@ -41,6 +41,23 @@ def test_the_cone_complementarity_problem_lifts_what_slides():
     assert abs(contact.solve(p, tolerance=1e-10).velocity[2::3].mean()) < 1e-9
 
 
+@pytest.mark.parametrize("solver", ["auto", "admm-ncp-sa", "admm-ccp", "pgs-ccp"])
+def test_solvers_of_both_laws_follow_the_one_that_is_asked_for(solver):
+    p = box_on_plane((0.5, 0.0, -0.01), mu=0.4)
+    for law, lift in (("ncp", 0.0), ("ccp", 0.4)):
+        r = contact.solve(p, solver, 1e-9, 50000, law=law)
+        assert r.converged
+        assert r.velocity[2::3].mean() == pytest.approx(lift * r.velocity[0::3].mean(), abs=1e-7)
+
+
+@pytest.mark.parametrize("solver", ["pgs-ncp", "nbgs", "raisim", "raisim-ds", "prox"])
+def test_a_law_that_a_solver_does_not_solve_is_an_error(solver):
+    with pytest.raises(dl.errors.SettingError, match=f"{solver} does not .* auto, newton, pgs-ccp"):
+        contact.solve(box_on_plane(), solver, law="ccp")
+    with pytest.raises(dl.errors.SettingError, match="de_saxce=False only"):
+        contact.solve(box_on_plane(), "pgs-ccp", law="ccp", de_saxce=True)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_mixed_rows_are_solved_and_solvers_agree_on_velocities(seed):
     p = mixed(np.random.default_rng(seed))
@@ -50,6 +67,15 @@ def test_mixed_rows_are_solved_and_solvers_agree_on_velocities(seed):
     rounding = 1e-14 * np.abs(p.delassus).max() * np.abs(first.reactions).max()
     assert np.allclose(first.velocity, p.velocity(first.reactions), rtol=0, atol=1e-13 + rounding)
     assert np.abs(first.velocity[: p.n_joint_rows]).max() < 1e-9
+
+
+@pytest.mark.parametrize("seed", [97, 1044, 1049, 1083])
+def test_redundant_joints_whose_elimination_loses_digits(seed):
+    # D_c is so inexact here that its own solution leaves a natural map of 1e-8 to 4e-8.
+    p = mixed(np.random.default_rng(seed), ratio=1.0, mu=0.5)
+    r = contact.solve(p, tolerance=1e-8)
+    assert r.converged
+    assert contact.residuals(p, r.reactions).natural_map <= 1e-8
 
 
 @pytest.mark.parametrize(("solver", "parameters"), [*EXACT, ("auto", {"joints": "split"})])
@@ -278,6 +304,15 @@ def test_zero_rows_and_zero_matrices_do_not_break_solvers():
         r = contact.solve(p, solver)
         assert r.converged
         assert np.isfinite(r.reactions).all()
+
+
+@pytest.mark.uncompiled
+@pytest.mark.parametrize("solver", contact.SOLVERS)
+def test_a_problem_of_joints_alone_is_a_linear_system(solver):
+    D = np.array([[2.0, 1.0], [1.0, 3.0]])
+    r = contact.solve(contact.Problem(D, [1.0, -1.0], n_joint_rows=2), solver, 1e-12)
+    assert r.converged
+    assert np.allclose(r.reactions, np.linalg.solve(D, [-1.0, 1.0]), atol=1e-12)
 
 
 def test_the_articulated_operator_gives_the_reactions_of_its_matrix():

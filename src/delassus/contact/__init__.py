@@ -4,7 +4,8 @@ from .files import load
 from .operators.system import BodiesOperator
 from .plain import Residuals, project, residuals
 from .problem import Problem
-from .solving import SOLVERS, Solution, solve
+from .requests import SOLVERS
+from .solving import Solution, solve
 
 __all__ = [
     "SOLVERS",

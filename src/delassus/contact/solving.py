@@ -1,28 +1,24 @@
-"""`solve`: the solvers by name, their parameters, and calls of the compiled kernels."""
+"""`solve`: calls of the compiled kernels for one problem, for batches and for lists."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import finite_number, flag, not_negative, positive_integer
+from ..checks import flag, positive_integer
 from ..compile import workers
-from ..errors import DataTypeError, SettingError, ShapeError, UnknownNameError
+from ..errors import DataTypeError, ShapeError
 from .by_operator import solve_by_operator
-from .kernels import contact_admm, contact_auto, contact_prox, contact_splitting
+from .kernels import contact_admm, contact_auto
 from .laws.request import INFO, LIMIT, OPTION
 from .plain import Residuals, residuals
 from .problem import Problem, check_problem
+from .requests import Request, new_request
 from .shape import ProblemShape, problem_shape
-from .solvers import splitting
-from .solvers.admm import FIXED, LINEAR, SPECTRAL
-
-JOINTS = ("eliminated", "split")
-LAWS = ("ncp", "ccp")
 
 
 class Solution(NamedTuple):
@@ -36,90 +32,7 @@ class Solution(NamedTuple):
     history: np.ndarray | None  # the natural map after each iteration, if it was asked for
 
 
-class _Solver(NamedTuple):
-    """A kernel, what is fixed for it, its parameters with defaults, and its iterations."""
-
-    kernel: Callable
-    law: str
-    fixed: dict[str, float]
-    parameters: dict[str, Any]
-    max_iterations: int
-
-
-_ADMM = {
-    "precondition": True,
-    "accelerate": False,
-    "relaxation": 1.0,
-    "eta": 1e-4,
-    "rho": 0.3,
-    "ratio": 10.0,
-    "growth": 1.5,
-    "every": 10,
-    "power_iterations": 10,
-    "first_exponent": 0.2,
-    "exponent": 0.05,
-    "restart": 0.999,
-}
-_SWEEPS = {"precondition": True, "relaxation": 1.0, "decay": 1.0, "least_relaxation": 0.1}
-_RAISIM = _SWEEPS | {"decay": 0.99}
-
-
-def _admm(adaptation: int, law: str) -> _Solver:
-    return _Solver(contact_admm, law, {"adaptation": adaptation}, _ADMM, 1000)
-
-
-def _sweeps(local: int, law: str, parameters=_SWEEPS, **fixed) -> _Solver:
-    return _Solver(contact_splitting, law, {"local": local, **fixed}, parameters, 1000)
-
-
-_NEWTON = _ADMM | {"newton_steps": 20}
-_SOLVERS = {
-    "auto": _Solver(
-        contact_auto,
-        "ncp",
-        {"adaptation": SPECTRAL},
-        _NEWTON | {"first_share": 25, "interior": True},
-        7000,
-    ),
-    "newton": _Solver(contact_auto, "ncp", {"first_share": 0}, {"precondition": True}, 50),
-    "pgs-ccp": _sweeps(splitting.CONE, "ccp", _SWEEPS | {"de_saxce": False}),
-    "pgs-ncp": _sweeps(splitting.NORMAL, "ncp", _SWEEPS | {"de_saxce": False}),
-    "nbgs": _sweeps(splitting.DISSIPATION, "ncp", _SWEEPS | {"exact": False}),
-    "raisim": _sweeps(splitting.BISECTION, "ncp", _RAISIM, de_saxce=0.0),
-    "raisim-ds": _sweeps(splitting.BISECTION, "ncp", _RAISIM, de_saxce=1.0),
-    "raisim-ds-es": _sweeps(
-        splitting.BISECTION, "ncp", _RAISIM | {"inertia": 1.0}, de_saxce=1.0, early=1
-    ),
-    "admm-ccp": _admm(FIXED, "ccp"),
-    "admm-ncp-fp": _admm(FIXED, "ncp"),
-    "admm-ncp-la": _admm(LINEAR, "ncp"),
-    "admm-ncp-sa": _admm(SPECTRAL, "ncp"),
-    "prox": _Solver(
-        contact_prox,
-        "ncp",
-        {},
-        {"precondition": True, "relaxation": 1.0, "shrink": 0.9, "blocked": False},
-        2000,
-    ),
-}
-SOLVERS = tuple(_SOLVERS)
-_POSITIVE = ("rho", "eta", "growth", "ratio", "relaxation", "decay", "least_relaxation", "shrink")
-
-
-class _Request(NamedTuple):
-    """A call of `solve`, checked."""
-
-    name: str
-    solver: _Solver
-    law: str
-    limits: np.ndarray
-    options: np.ndarray
-    tolerance: float
-    is_split: bool
-    history: int
-
-
-_requests: dict[tuple, _Request] = {}
+_requests: dict[tuple, Request] = {}
 _MOST_REQUESTS = 1000
 
 
@@ -141,8 +54,9 @@ def solve(
 
     Solvers are those of `SOLVERS`; docs/contact.md tells of them and of their parameters. Joint
     rows are eliminated, or `joints="split"`: treated as rows that the solver iterates on. `law` is
-    "ncp", or "ccp", without Gamma; each solver has its own default. `polish` improves what another
-    solver found by Newton's method. `record` keeps the natural map of each iteration.
+    "ncp", or "ccp", without Gamma; each solver has its own default, and some solve only one of
+    them. `polish` improves what another solver found by Newton's method. `record` keeps the natural
+    map of each iteration.
 
     Of many problems, in one `Problem` or in a list, all are solved: those of one size together,
     over `threads`, ADMM in lanes.
@@ -162,7 +76,7 @@ def solve(
     return _polished(problem, found, request, polish, threads)
 
 
-def _request(name, tolerance, max_iterations, joints, law, record, parameters) -> _Request:
+def _request(name, tolerance, max_iterations, joints, law, record, parameters) -> Request:
     """A request; those of plain values are checked once, and then remembered."""
     try:
         kinds = (type(tolerance), type(max_iterations), *map(type, parameters.values()))
@@ -170,68 +84,17 @@ def _request(name, tolerance, max_iterations, joints, law, record, parameters) -
         if key not in _requests:
             if len(_requests) > _MOST_REQUESTS:
                 _requests.clear()
-            _requests[key] = _new_request(
+            _requests[key] = new_request(
                 name, tolerance, max_iterations, joints, law, record, parameters
             )
         return _requests[key]
     except TypeError:  # something that is not hashable
-        return _new_request(name, tolerance, max_iterations, joints, law, record, parameters)
+        return new_request(name, tolerance, max_iterations, joints, law, record, parameters)
 
 
-def solver_request(name: str, tolerance: float, max_iterations: int) -> _Request:
+def solver_request(name: str, tolerance: float, max_iterations: int) -> Request:
     """The numbers by which kernels of other layers ask a solver."""
     return _request(name, tolerance, max_iterations, "eliminated", None, False, {})
-
-
-def _new_request(name, tolerance, max_iterations, joints, law, record, parameters) -> _Request:
-    if not isinstance(name, str) or name not in _SOLVERS:
-        raise UnknownNameError(f"there is no solver {name!r}; known are {', '.join(SOLVERS)}")
-    if joints not in JOINTS:
-        raise SettingError(f"joints must be one of {', '.join(JOINTS)}, got {joints!r}")
-    if law is not None and law not in LAWS:
-        raise SettingError(f"law must be one of {', '.join(LAWS)}, got {law!r}")
-    solver = _SOLVERS[name]
-    unknown = [key for key in parameters if key not in solver.parameters]
-    if unknown:
-        raise SettingError(
-            f"{name} has no parameter {unknown[0]!r}; it has {', '.join(solver.parameters)}"
-        )
-    given = dict(solver.parameters) | parameters
-    values = {key: _checked(key, x, solver.parameters[key]) for key, x in given.items()}
-    if law is None:
-        law = "ncp" if values.get("de_saxce") else solver.law
-    if values.pop("exact", False):
-        values["local"] = splitting.EXACT
-    most = solver.max_iterations if max_iterations is None else max_iterations
-    most = positive_integer("max_iterations", most)
-    tolerance = not_negative("tolerance", tolerance)
-    values = {
-        "newton_steps": most,
-        "every": 1,
-        "eta": 1e-4,
-        **solver.fixed,
-        **values,
-        "iterations": most,
-        "record": flag("record", record),
-        "tolerance": tolerance,
-        "is_ncp": law == "ncp",
-    }
-    limits = np.array([int(values.get(k, 0)) for k in LIMIT._fields[:-1]], np.int64)
-    options = np.array([float(values.get(k, 0.0)) for k in OPTION._fields[:-1]])
-    is_split = joints == "split"
-    return _Request(name, solver, law, limits, options, tolerance, is_split, most if record else 0)
-
-
-def _checked(name: str, given, default):
-    """A parameter of the kind of its default."""
-    if isinstance(default, bool):
-        return flag(name, given)
-    if isinstance(default, int):
-        return positive_integer(name, given)
-    x = finite_number(name, given)
-    if x < 0.0 or (name in _POSITIVE and x == 0.0):
-        raise SettingError(f"{name} must be positive, got {given!r}")
-    return x
 
 
 def _start(p: Problem, warm_start) -> np.ndarray:
@@ -243,7 +106,7 @@ def _start(p: Problem, warm_start) -> np.ndarray:
     return np.ascontiguousarray(start)
 
 
-def _solve_one(p: Problem, start: np.ndarray, request: _Request, threads) -> Solution:
+def _solve_one(p: Problem, start: np.ndarray, request: Request, threads) -> Solution:
     """The solution of a problem, or of a batch of one shape."""
     if p.n_rows == 0 or p.batch == 0:
         return _nothing(p)
@@ -256,13 +119,13 @@ def _solve_one(p: Problem, start: np.ndarray, request: _Request, threads) -> Sol
     return _solution(p, found, request)
 
 
-def _shape(p: Problem, request: _Request) -> ProblemShape:
+def _shape(p: Problem, request: Request) -> ProblemShape:
     joint, *others = p.counts
     counts = (0, joint, *others) if request.is_split else (joint, 0, *others)
     return problem_shape(counts, request.history)
 
 
-def _solution(p: Problem, found: list[np.ndarray], request: _Request) -> Solution:
+def _solution(p: Problem, found: list[np.ndarray], request: Request) -> Solution:
     reactions, velocity, info, history = found
     if p.is_soft:
         velocity = velocity - p.compliance * reactions - p.target
@@ -299,7 +162,7 @@ def _nothing(p: Problem) -> Solution:
     )  # fmt: skip
 
 
-def _solve_operator(p: Problem, start: np.ndarray, request: _Request) -> Solution:
+def _solve_operator(p: Problem, start: np.ndarray, request: Request) -> Solution:
     named = dict(zip(LIMIT._fields, request.limits.tolist(), strict=False))
     named |= dict(zip(OPTION._fields, request.options.tolist(), strict=False))
     reactions, iterations, history = solve_by_operator(p, start, request.law, named)
@@ -309,7 +172,7 @@ def _solve_operator(p: Problem, start: np.ndarray, request: _Request) -> Solutio
     return Solution(reactions, p.velocity(reactions), is_good, iterations, found, curve)
 
 
-def _polished(p: Problem, found: Solution, request: _Request, polish: bool, threads) -> Solution:
+def _polished(p: Problem, found: Solution, request: Request, polish: bool, threads) -> Solution:
     """What Newton's method makes of a solution, where that is better."""
     if not flag("polish", polish) or request.solver.kernel is contact_auto:
         return found
@@ -332,7 +195,7 @@ def _polished(p: Problem, found: Solution, request: _Request, polish: bool, thre
     )
 
 
-def _solve_list(problems, starts, request: _Request, threads) -> list[Solution]:
+def _solve_list(problems, starts, request: Request, threads) -> list[Solution]:
     """Problems of any size. Threads take one after the other, the largest first."""
     if any(p.batch is not None for p in problems):
         raise DataTypeError("a list holds single problems, not batches")
@@ -364,7 +227,7 @@ def _solve_list(problems, starts, request: _Request, threads) -> list[Solution]:
     return found
 
 
-def _solve_group(problems, starts, own, request: _Request, threads=1) -> list[Solution]:
+def _solve_group(problems, starts, own, request: Request, threads=1) -> list[Solution]:
     """Problems of one size as a batch."""
     first = problems[own[0]]
     if first.operator is not None or not first.n_rows:

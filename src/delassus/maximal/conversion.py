@@ -53,7 +53,7 @@ def place_follower(system, j, q, v, bodies):
     r = subtract(p, rotate(R, get3(joint.position, 0)))
     put_body(system, joint.follower, R, r, bodies)
     base = joint.base_body * BODY.size
-    linear, angular = motion_across(joint, R_base, R_joint, v)
+    linear, angular = motion_across(joint, R_base, R_joint, q, v)
     arm = subtract(p, center(bodies, joint.base_body))
     linear = add(point_velocity(bodies, joint.base_body, arm), linear)
     omega = add(get3(bodies, base + BODY.omega), angular)

@@ -1,10 +1,10 @@
 """A model as kernels read it: a few flat arrays.
 
-Bodies become links. Link 0 is the world. Cylindrical and universal joints become two links, the
-first without mass. Each link's axes are turned so that a joint of one axis moves about or along z:
-then there is one revolute and one prismatic code path, and no axis arithmetic. The origin of a link
-that turns about an axis may differ from its body's origin: it is put where axes meet, if they do
-(see `origins`).
+Bodies become links. Link 0 is the world. Cylindrical and universal joints become two links, gimbals
+three, all but the last without mass. Each link's axes are turned so that a joint of one axis moves
+about or along z: then there is one revolute and one prismatic code path, and no axis arithmetic.
+The origin of a link that turns about an axis may differ from its body's origin: it is put where
+axes meet, if they do (see `origins`).
 """
 
 from __future__ import annotations

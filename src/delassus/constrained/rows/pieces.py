@@ -25,6 +25,7 @@ from ...model.parts.constraints import (
 )
 from ...model.parts.joints import (
     Cylindrical,
+    Gimbal,
     Helical,
     JointType,
     Planar,
@@ -104,7 +105,7 @@ def closure_pieces(joint: JointType, frame: str, other: str) -> list[Piece]:
     rows = np.eye(6)
     linear, angular = rows[:3], rows[3:]
     match joint:
-        case Spherical():
+        case Spherical() | Gimbal():
             return [Piece(RELATIVE, 3, frame, other, linear)]
         case Translation():
             return [Piece(RELATIVE, 3, frame, other, angular)]

@@ -16,9 +16,9 @@ from .request import INFO, OPTION
 
 
 @function
-def primal_residual(count, reactions, projected):
-    """max |lambda - P_K(lambda)|"""
-    found = 0.0 * reactions[0]
+def primal_residual(count, none, reactions, projected):
+    """max |lambda - P_K(lambda)|, `none` without rows."""
+    found = none
     for i in range(count):
         found = maximum(found, absolute(reactions[i] - projected[i]))
     return found
@@ -41,7 +41,7 @@ def put_residuals(counts, coefficients, options, reactions, velocity, projected,
     free, limits, bounded, contacts = counts
     is_ncp, at = options[OPTION.is_ncp], free + limits + bounded
     project(counts, coefficients, reactions, projected)
-    info[INFO.primal] = primal_residual(at + 3 * contacts, reactions, projected)
+    info[INFO.primal] = primal_residual(at + 3 * contacts, 0.0 * is_ncp, reactions, projected)
     dual, power = 0.0 * is_ncp, 0.0 * is_ncp
     for i in range(free):
         dual = maximum(dual, absolute(velocity[i]))

@@ -138,7 +138,7 @@ def admm(op: Operator):
         """rho to start with, and the factor by which it changes."""
         rho, growth = options[OPTION.rho], options[OPTION.growth]
         if limits[LIMIT.adaptation] == SPECTRAL:
-            largest = largest_eigenvalue(model, n, limits, dual, memory)
+            largest = largest_eigenvalue(model, n, limits, 0.0 * rho, dual, memory)
             least = options[OPTION.eta]
             kappa = log(largest / least)
             rho = 0.5 * sqrt(largest * least) * exp(options[OPTION.first_exponent] * kappa)
@@ -146,11 +146,11 @@ def admm(op: Operator):
         return rho, growth
 
     @function
-    def largest_eigenvalue(model, n, limits, dual, memory):
+    def largest_eigenvalue(model, n, limits, none, dual, memory):
         """Of D, by power iterations."""
         for i in range(n):
-            dual.right[i] = 1.0 + (i % 3) * 0.25 + 0.0 * dual.y[i]
-        found = 0.0 * dual.y[0]
+            dual.right[i] = 1.0 + (i % 3) * 0.25 + none
+        found = none
         for _ in range(limits[LIMIT.power_iterations]):
             multiply(model, n, dual.right, dual.v, memory)
             top, size, square = 0.0 * found, 0.0 * found, 0.0 * found
@@ -158,8 +158,8 @@ def admm(op: Operator):
                 top = top + dual.right[i] * dual.v[i]
                 size = size + dual.right[i] * dual.right[i]
                 square = square + dual.v[i] * dual.v[i]
-            found = select(size > 0.0, top / size, found)
-            unit = select(square > 0.0, 1.0 / sqrt(square), 1.0 + 0.0 * square)
+            found = select(size > 0.0, top / select(size > 0.0, size, 1.0 + size), found)
+            unit = 1.0 / sqrt(select(square > 0.0, square, 1.0 + 0.0 * square))
             for i in range(n):
                 dual.right[i] = unit * dual.v[i]
         return maximum(found, 1e-6 + 0.0 * found)

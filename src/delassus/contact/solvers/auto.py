@@ -30,28 +30,28 @@ def newton_or_admm(op: Operator, run_admm):
     run_interior = interior_method(op)
 
     @function
-    def run(model, counts, limits, cones, options, reactions, history, work):
-        """Returns the number of iterations of all methods."""
+    def run(model, counts, limits, spent, cones, options, reactions, history, work):
+        """Returns the number of iterations of all methods, and of those `spent` before."""
         budget, tolerance = limits[LIMIT.iterations], options[OPTION.tolerance]
         n, kept, turn, share = row_count(counts), work.kept, 0, limits[LIMIT.first_share]
-        is_kept, least, total = limits[LIMIT.record] > 0, 1e300, 0
+        is_kept, least, total = limits[LIMIT.record] > 0, 1e300, spent
         # Each method is called in one place, as each place is compiled anew.
         while turn == 0 or (least > tolerance and total < budget and share > 0):
             number, before = (turn - FIRST_ATTEMPT) // 2, total
             is_attempt = (turn - FIRST_ATTEMPT) % 2 == 0 and 0 <= number < ATTEMPTS
             is_attempt = is_attempt and limits[LIMIT.interior] > 0
             if is_attempt:
-                spent = run_interior(model, counts, number, cones, options, reactions, work)
-                total = min(total + int(spent), budget)
+                steps = run_interior(model, counts, number, cones, options, reactions, work)
+                total = min(total + int(steps), budget)
                 if is_kept:  # its steps are not looked at one by one
                     for t in range(before, total):
                         history[t] = least
             elif turn > 0:
-                spent = run_admm(
+                steps = run_admm(
                     model, counts, limits, min(share, budget - total), cones, options, reactions,
                     total, history, work.dual, work.dense,
                 )  # fmt: skip
-                total, share = total + int(spent), 2 * share
+                total, share = total + int(steps), 2 * share
             found, steps = run_newton(
                 model, counts, min(limits[LIMIT.newton_steps], budget - total), is_kept, cones,
                 options, reactions, total, history, work.newton, work.dense,
@@ -65,6 +65,6 @@ def newton_or_admm(op: Operator, run_admm):
             elif is_attempt:  # ADMM goes on from what is best
                 copy(n, kept, reactions)
         copy(n, kept, reactions)
-        return 1.0 * total
+        return total
 
     return run

@@ -19,11 +19,11 @@ they resist the change of a joint's velocity, not that of twists.
 
 from __future__ import annotations
 
-from ...compile import function
-from ...spatial.vectors import add_scaled, cross, dot, get3, rotate, scale, subtract
-from ..structure.joints import UNIVERSAL
+from ...compile import function, maximum, sqrt
+from ...spatial.vectors import add, add_scaled, cross, dot, get3, rotate, scale, subtract
+from ..structure.joints import GIMBAL, UNIVERSAL
 from .bodies import BODY, point_velocity
-from .joints import JOINT, ROW_SIZE, base_frame, follower_frame
+from .joints import JOINT, LOCKED, ROW_SIZE, base_frame, column, follower_frame
 
 
 @function
@@ -45,6 +45,8 @@ def free_drift(system, j, k, bodies, joints):
     n_rate = cross(turning, n)
     if joint.kind == UNIVERSAL:
         n_rate = universal_rate(joint, k, bodies, omega_base, omega)
+    elif joint.kind == GIMBAL:
+        n_rate = gimbal_rate(joint, k, n, bodies, omega_base, omega)
     drift = dot(cross(turning, f), passed) + dot(f, rate)
     return drift + dot(n_rate, subtract(omega, omega_base))
 
@@ -59,3 +61,26 @@ def universal_rate(joint, k, bodies, omega_base, omega):
     if k == 1:
         first, second = second, first
     return scale(1.0 / (joint.sine * joint.sine), add_scaled(first, -joint.cosine, second))
+
+
+@function
+def gimbal_rate(joint, k, n, bodies, omega_base, omega):
+    """Rate of the moment n of row k of a gimbal.
+
+    With axes a and c, s = a.c: n_0 (1 - s^2) = a - s c, n_2 likewise, n_1 along c x a.
+    """
+    R_base, _ = base_frame(joint, bodies)
+    R, _ = follower_frame(joint, bodies)
+    a, c = column(R_base, 0), column(R, 2)
+    a_rate, c_rate = cross(omega_base, a), cross(omega, c)
+    if k == 1:
+        length = sqrt(maximum(1.0 - dot(a, c) * dot(a, c), LOCKED))
+        side = dot(n, cross(c, a)) / length
+        rate = scale(side / length, add(cross(c_rate, a), cross(c, a_rate)))
+        return add_scaled(rate, -dot(n, rate), n)
+    if k == 2:
+        a, c, a_rate, c_rate = c, a, c_rate, a_rate
+    s, s_rate = dot(a, c), dot(a_rate, c) + dot(a, c_rate)
+    weight = 1.0 / maximum(1.0 - s * s, LOCKED)
+    rate = add_scaled(add_scaled(a_rate, -s, c_rate), -s_rate, c)
+    return scale(weight, add_scaled(rate, 2.0 * s * s_rate, n))

@@ -41,10 +41,11 @@ from ...spatial.vectors import (
     scale,
     subtract,
 )
-from ..structure.joints import DISTANCE, UNIVERSAL
+from ..structure.joints import DISTANCE, GIMBAL, UNIVERSAL
 from .bodies import BODY, center, frame_position, frame_rotation, point_velocity
 
 JOINT = slots(arm_base=3, arm=3, rows=36, error=6)
+LOCKED = 1e-24  # of the squared cosine of a gimbal's second angle, where two axes are parallel
 ROW_SIZE = 6  # numbers of a row in JOINT.rows: force, then moment
 
 
@@ -82,7 +83,7 @@ def place_joint(system, j, near, bodies, joints):
     put3(joints, at + JOINT.arm, subtract(p, center(bodies, joint.follower)))
     apart = subtract(p, p_base)
     put_constrained_rows(joint, R_base, R, apart, joints, at)
-    put_free_rows(joint, R_base, R, joints, at)
+    put_free_rows(joint, R_base, R, near, joints, at)
     put_error(joint, R_base, R, apart, near, joints, at)
 
 
@@ -118,7 +119,7 @@ def put_constrained_rows(joint, R_base, R, apart, joints, at):
 
 
 @function
-def put_free_rows(joint, R_base, R, joints, at):
+def put_free_rows(joint, R_base, R, near, joints, at):
     """R_j X_j S_a: row k has the velocity v_k of the joint."""
     if joint.nv == 0:
         return
@@ -138,6 +139,29 @@ def put_free_rows(joint, R_base, R, joints, at):
         weight = 1.0 / (joint.sine * joint.sine)
         put_row(joints, at, k, none, scale(weight, add_scaled(first, -joint.cosine, second)))
         put_row(joints, at, k + 1, none, scale(weight, add_scaled(second, -joint.cosine, first)))
+    elif joint.kind == GIMBAL:
+        first, second, third = gimbal_axes(R_base, R, gimbal_side(near[joint.q + 1]))
+        sine = dot(first, third)
+        weight = 1.0 / maximum(1.0 - sine * sine, LOCKED)
+        put_row(joints, at, k, none, scale(weight, add_scaled(first, -sine, third)))
+        put_row(joints, at, k + 1, none, second)
+        put_row(joints, at, k + 2, none, scale(weight, add_scaled(third, -sine, first)))
+
+
+@function
+def gimbal_side(angle):
+    """The sign of the cosine of a gimbal's second angle, 1 where that is not known."""
+    _, c = sincos(angle)
+    return select(c < 0.0, -1.0, 1.0)
+
+
+@function
+def gimbal_axes(R_base, R, side):
+    """x of the base, y of the ring between, which is at right angles to both others, z of R."""
+    first, third = column(R_base, 0), column(R, 2)
+    across = cross(third, first)
+    length = sqrt(maximum(dot(across, across), LOCKED))
+    return first, scale(side / length, across), third
 
 
 @function
@@ -260,6 +284,15 @@ def put_coordinates(joint, bodies, near, q):
         q[at] = wound(angle_about(first, second, rotate(relative, second)), near[at])
         seen = rotate_back(relative, first)
         q[at + 1] = wound(angle_about(second, seen, first), near[at + 1])
+    elif joint.kind == GIMBAL:
+        # Two sets of angles give one rotation; that whose second angle is on the known side counts.
+        side = gimbal_side(near[at + 1])
+        length = sqrt(relative[0] * relative[0] + relative[1] * relative[1])
+        q[at] = wound(atan2(-side * relative[5], side * relative[8]), near[at])
+        q[at + 1] = wound(atan2(relative[2], side * length), near[at + 1])
+        s, c = sincos(q[at])  # the third by what the first leaves: right at the lock, too
+        sine, cosine = c * relative[3] + s * relative[6], c * relative[4] + s * relative[7]
+        q[at + 2] = wound(atan2(sine, cosine), near[at + 2])
 
 
 @function
@@ -298,11 +331,15 @@ def displacement(joint, q):
     elif joint.kind == UNIVERSAL:
         first = turn_about(get3(joint.first, 0), q[at])
         x = quaternion_product(first, turn_about(get3(joint.second, 0), q[at + 1]))
+    elif joint.kind == GIMBAL:
+        x = turn_about((1.0, 0.0, 0.0), q[at])
+        x = quaternion_product(x, turn_about((0.0, 1.0, 0.0), q[at + 1]))
+        x = quaternion_product(x, turn_about(z, q[at + 2]))
     return rotation(x[0], x[1], x[2], x[3]), p
 
 
 @function
-def motion_across(joint, R_base, R, v):
+def motion_across(joint, R_base, R, q, v):
     """Linear and angular velocity of the follower in the base, at the follower's origin."""
     k, linear, angular = joint.v, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     axes = R if joint.moves_in_own_axes > 0 else R_base
@@ -319,4 +356,7 @@ def motion_across(joint, R_base, R, v):
     if joint.kind == UNIVERSAL:
         first, second = rotate(R_base, get3(joint.first, 0)), rotate(R, get3(joint.second, 0))
         angular = add(scale(v[k], first), scale(v[k + 1], second))
+    elif joint.kind == GIMBAL:
+        first, second, third = gimbal_axes(R_base, R, gimbal_side(q[joint.q + 1]))
+        angular = add(scale(v[k], first), add(scale(v[k + 1], second), scale(v[k + 2], third)))
     return linear, angular

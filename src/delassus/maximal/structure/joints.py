@@ -13,9 +13,10 @@ Loops, Sec. IV-B. A joint has a frame on its base and one on its follower.
 | m_j            | rows                      | number of rows                                      |
 
 Departs from the paper: rows are in the axes of the frame on the base, at the origin of the frame on
-the follower, so the linear rows are the exact rates of their errors. Three types need more than a
+the follower, so the linear rows are the exact rates of their errors. Four types need more than a
 selection of axes: a screw couples advance and turn (pitch), a universal joint keeps the angle of
-two axes, a distance has a direction of its own.
+two axes, a distance has a direction of its own, a gimbal has velocities about axes that turn. The
+paper's Cartesian joint is `Translation`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from ...model.parts.joints import (
     Cylindrical,
     Fixed,
     Free,
+    Gimbal,
     Helical,
     JointType,
     Planar,
@@ -47,6 +49,7 @@ from ...spatial.transform import Transform
 AXES = 0  # nothing
 UNIVERSAL = 1  # keeps the angle between an axis of the base and one of the follower
 DISTANCE = 2  # keeps the distance of the two origins
+GIMBAL = 3  # has velocities about three axes, of which each turns with those before
 
 _X, _Y, _Z = np.eye(3, dtype=int)
 _ALL, _NONE = _X + _Y + _Z, 0 * _X
@@ -57,6 +60,7 @@ _FREE_AXES = {
     Helical: (_NONE, _Z),
     Cylindrical: (_Z, _Z),
     Universal: (_NONE, _NONE),
+    Gimbal: (_NONE, _NONE),
     Spherical: (_NONE, _ALL),
     Planar: (_X + _Y, _Z),
     Translation: (_ALL, _NONE),
@@ -94,7 +98,7 @@ class MaximalJoint:
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return int(self.linear.sum() + self.angular.sum()) + (self.kind != AXES)
+        return int(self.linear.sum() + self.angular.sum()) + (self.kind in (UNIVERSAL, DISTANCE))
 
 
 def tree_joints(model: Model) -> list[MaximalJoint]:
@@ -153,6 +157,8 @@ def _joint(
     if isinstance(joint_type, Universal):
         known |= {"kind": UNIVERSAL, "angular": _NONE}
         known |= {"first": joint_type.first, "second": joint_type.second}
+    elif isinstance(joint_type, Gimbal):
+        known |= {"kind": GIMBAL, "angular": _NONE}
     elif not isinstance(joint_type, Fixed):
         axes = joint_type.primitives()[0].axes
     if isinstance(joint_type, Helical):

@@ -9,6 +9,7 @@ from ...spatial.transform import Transform
 from .constraints import Closure, Connect, Constraint, Distance, Weld
 from .joints import (
     Cylindrical,
+    Gimbal,
     Helical,
     JointType,
     Planar,
@@ -36,7 +37,7 @@ def closure_error(constraint: Constraint, relative: Transform) -> float:
 
 def _joint_errors(joint: JointType, p: np.ndarray, R: np.ndarray) -> list[float]:
     """Distances from the motions that a joint allows."""
-    if isinstance(joint, Spherical):
+    if isinstance(joint, (Spherical, Gimbal)):
         return [_norm(p)]
     if isinstance(joint, Translation):
         return [_norm(R - np.eye(3))]

@@ -190,6 +190,23 @@ class Universal(JointType):
 
 
 @dataclass(frozen=True)
+class Gimbal(JointType):
+    """Rotations about x, then y, then z, each of which turns with those before; q is three angles.
+
+    Where the second angle is 90 degrees, the first and the third axis are parallel, and v has no
+    answer for some motions: `Spherical` has no such place.
+    """
+
+    nq = nv = 3
+
+    def angles(self) -> np.ndarray:
+        return np.array([True, True, True])
+
+    def primitives(self) -> list[Primitive]:
+        return [Revolute(axis).primitives()[0] for axis in (_X, _Y, _Z)]
+
+
+@dataclass(frozen=True)
 class Spherical(JointType):
     """Any rotation; q is a unit quaternion x, y, z, w, v the angular velocity in body axes."""
 
@@ -264,7 +281,7 @@ class Fixed(JointType):
 
 
 _ALL = (
-    Revolute, Prismatic, Helical, Cylindrical, Universal,
+    Revolute, Prismatic, Helical, Cylindrical, Universal, Gimbal,
     Spherical, Planar, Translation, Free, Fixed,
 )  # fmt: skip
 JOINT_TYPES = {t.__name__: t for t in _ALL}
