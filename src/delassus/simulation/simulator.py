@@ -29,11 +29,11 @@ from .runs import Run, Settings, Worlds
 from .sensing import Sensors
 from .step import EULER, MIDPOINT
 from .switching import Switches
-from .told.failures import Bounds, Failure, Watch, error_of
+from .told.failures import DIVERGED, Bounds, Failure, Watch, error_of
 from .told.recording import Recording
 
 INTEGRATORS = {"euler": EULER, "midpoint": MIDPOINT}
-ON_ERROR = ("raise", "warn", "record")
+ON_ERROR = ("raise", "strict", "warn", "record")
 SOLVERS = ("auto",)
 _MARGIN = 2e-3  # contacts closer than this have rows
 _CHUNK = 1000  # steps of a call, between two reports of progress
@@ -54,7 +54,8 @@ class Simulator(Sensors, Switches):
     `friction` and `restitution` are those of shapes that say nothing of it. `meshes` is with what
     meshes collide, by their convex hulls: "planes", "all" or "none". With `worlds` all arrays have
     an axis more, of that length. What goes wrong (`bounds` tells what counts as such) is in
-    `failures`; `on_error` is what happens then: "raise", "warn", or "record" only.
+    `failures`; `on_error` is what happens then: "raise" raises where a world diverges and warns of
+    all else, "strict" raises always, "warn" never, "record" does neither.
     """
 
     def __init__(
@@ -349,9 +350,10 @@ class Simulator(Sensors, Switches):
     def _tell(self, found: list[Failure]) -> None:
         """Keep failures, and do with them what `on_error` says."""
         self.failures += found
-        if found and self.on_error == "raise":
+        is_over = self.on_error == "raise" and any(f.kind == DIVERGED for f in found)
+        if found and (is_over or self.on_error == "strict"):
             raise error_of(found, self.recording)
-        if found and self.on_error == "warn":
+        if self.on_error in ("raise", "warn"):
             for failure in found:
                 warnings.warn(str(failure), RuntimeWarning, stacklevel=4)
 

@@ -18,7 +18,7 @@ from simulation.collision.scenes import (
     random_pose,
     touches,
 )
-from simulation.test_hulls import CUBE, write_mesh
+from simulation.collision.test_hulls import CUBE, write_mesh
 
 pytestmark = pytest.mark.uncompiled
 pytest.importorskip("coal")
@@ -143,7 +143,7 @@ def test_slots_grow_and_a_rollout_from_a_state_comes_out_the_same(tmp_path):
 def test_meshes_touch_planes_only_if_nothing_more_is_asked_for(tmp_path):
     with pytest.warns(UserWarning, match="these meshes touch planes only: shape 0, shape 1; "):
         sim = dl.Simulator(two(tmp_path, "mesh"))
-    assert sim._geometry.outside == ()
-    assert len(sim._geometry.pairs) == 2
+    assert sim._worlds.geometry.outside == ()
+    assert len(sim._worlds.geometry.pairs) == 2
     with pytest.raises(dl.DelassusError, match="meshes"):
         dl.Simulator(two(tmp_path, "mesh"), meshes="some")

@@ -92,7 +92,7 @@ def test_a_model_with_a_plane_of_its_own_gets_no_other_ground():
     model = balls(a=dl.Surface())
     floor = dl.Shape("floor", "world", "collision", "plane", [0.0, 0.0, -0.5])
     sim = dl.Simulator(model.replace(shapes=[*model.shapes, floor]))
-    assert pairs(sim._geometry).keys() == {"afloor"}
+    assert pairs(sim._worlds.geometry).keys() == {"afloor"}
 
 
 # --- MuJoCo ---------------------------------------------------------------------------------------
