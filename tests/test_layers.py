@@ -24,7 +24,9 @@ ROOMS = {
     ("embedding",): ["structure", "steps", "algorithms", FILES],
     ("contact",): ["laws", "operators", "solvers", FILES],
     ("maximal",): ["structure", "rows", FILES],
-    ("simulation",): ["narrow", "collision", "actuation", "told", "given", FILES],
+    ("simulation",): [
+        *("narrow", "collision", "actuation", "structure", "solution", "told", "given", FILES)
+    ],
     ("benchmarks",): [
         *("peers", "measuring", "reporting", "comparing", FILES),
         *("tree", "seed_000", "seed_002", "seed_003", "seed_004", "contact"),

@@ -12,8 +12,8 @@ from ..model.model import Model
 from .actuation.drives import Drives
 from .collision.geometry import Geometry
 from .collision.outside import moved
-from .step import DIVERGED, MIDPOINT, OUTCOME, SETTING, SLOTS, WHOLE, simulate
-from .structure import World
+from .step import DIVERGED, MIDPOINT, OUTCOME, SETTING, SLOTS, WHOLE, simulate, simulate_by_rows
+from .structure.world import World
 from .told.metrics import METRIC
 from .touching import Touching
 
@@ -70,6 +70,7 @@ class Worlds:
         """The world's structure with so many slots for contacts."""
         self.system = MaximalSystem(self.model, contact_slots=slots)
         self.world = World(self.system, self.geometry, self.drives)
+        self._kernel = simulate_by_rows if self.world.is_by_rows else simulate
         self._whole = np.array([*self.settings.whole, slots], np.int64)
         self._for_one_step: list[np.ndarray] = []
 
@@ -133,7 +134,7 @@ class Worlds:
             *told,
         ]  # fmt: skip
         shared = self._shared_by_one_step
-        evaluate_checked(simulate, self.world, shared, rows, self.count, self.threads)
+        evaluate_checked(self._kernel, self.world, shared, rows, self.count, self.threads)
         ends = told[4]
         if any(ends[:, OUTCOME.reason].tolist()):  # of a few numbers, faster than NumPy's
             return False
@@ -212,7 +213,7 @@ class Worlds:
         lengths = steps, control.shape[1], pushes.shape[1], told[3].shape[1]
         shared = (self._whole, *map(self._ticks, lengths))
         rows = [states, control, pushes, outside, switches, self._numbers, self._options, *told]
-        evaluate_checked(simulate, self.world, shared, rows, len(states), self.threads)
+        evaluate_checked(self._kernel, self.world, shared, rows, len(states), self.threads)
 
     def _outside(self, own: np.ndarray) -> np.ndarray | None:
         """Contacts from outside of kernels, for one step; None if slots do not suffice."""

@@ -12,6 +12,7 @@ last step tells. Where contacts close, a little less is reflected.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..compile import absolute, function, kernel, layout, part, routine, slots
@@ -49,8 +50,10 @@ from .collision.outside import add_outside
 from .matching import match
 from .motion import move_poses
 from .narrow.records import COLLISION
-from .solution import DRAIN, SOLUTION, prepare_operator, put_cones, solve_step
-from .structure import WorldArrays, state_of, state_size
+from .solution.cones import put_cones
+from .solution.solving import BY_BODIES, BY_ROWS, DRAIN, SOLUTION, Form, prepare_operator, solving
+from .structure.state import state_of, state_size
+from .structure.world import WorldArrays
 from .told.metrics import METRIC, METRICS, put_metrics, read_state
 
 EULER, MIDPOINT = 0, 1
@@ -222,55 +225,31 @@ def put_rows(model, request, count, state, work):
     return counts
 
 
-@function
-def solve_motion(model, request, counts, state, work):
-    """u+ with forces of actuators that fit it: see `actuation.forces`.
+class Given(NamedTuple):
+    """All that a call is given: see `simulate`."""
 
-    Returns natural map, joint residual, iterations, and how often the step was solved.
-    """
-    dt, integrator = request.settings[SETTING.dt], request.whole[WHOLE.integrator]
-    put_wrenches(model, request.pushes, work.bodies, work.wrenches)
-    put_levels(model, request.control, dt, work)
-    find_sides(model, work.v, True, work)
-    natural, residual, iterations, passes, is_changed = 0.0, 0.0, 0.0, 0, True
-    while is_changed and passes < MOST_PASSES:
-        put_motion(model, dt, state, integrator, work)
-        prepare_operator(model, work.inertia, work.free_blocks, work.weights, work.rows, work)
-        for i in range(len(model.bodies) - 1):
-            place = 6 * model.places[i].position
-            put6(work.forces, place, get6(work.momentum, 6 * i))
-        natural, residual, more = solve_step(
-            model, counts, request.whole, request.options,
-            request.settings[SETTING.joint_tolerance], work.forces, work.solved, work,
-        )  # fmt: skip
-        iterations, passes = iterations + more, passes + 1
-        put_rates(model, work.solved, work.free_blocks, work.rates)
-        is_changed = find_sides(model, work.rates, passes < FREE_PASSES, work)
-    return natural, residual, iterations, passes
+    whole: Any
+    ticks: Any
+    steered: Any
+    pushed: Any
+    felt: Any
+    state: Any
+    control: Any
+    pushes: Any
+    outside: Any
+    switches: Any
+    settings: Any
+    options: Any
 
 
-@routine
-def step(model, request, state, metrics, work):
-    """One step. Returns how many contacts there are; nothing is done if they exceed the slots."""
-    whole, settings = request.whole, request.settings
-    n = len(model.bodies) - 1
-    count = find_contacts(model, request, state, work)
-    if count > whole[WHOLE.contact_slots]:
-        return count
-    counts = put_rows(model, request, count, state, work)
-    told = solve_motion(model, request, counts, state, work)
-    keep_reactions(counts, state, work)
-    for t in range(joint_rows(model)):
-        state.held[t] = work.held[t]
-    for i in range(n):
-        place = 6 * model.places[i].position
-        put6(state.before, 6 * i, get6(state.twists, 6 * i))
-        put6(state.twists, 6 * i, get6(work.solved, place))
-    for k in range(len(model.rest)):
-        state.q[k] = work.q[k]
-    move_poses(n, state.poses, state.twists, settings[SETTING.dt] - first_part(whole, settings))
-    put_metrics(model, counts, told, request.options, metrics, work)
-    return count
+class Told(NamedTuple):
+    """All that a call tells: see `simulate`."""
+
+    after: Any
+    trace: Any
+    metrics: Any
+    sensed: Any
+    outcome: Any
 
 
 @function
@@ -284,10 +263,105 @@ def sense(model, dt, state, sensed, work):
         sensed[6 * n_joints + n_actuators + k] = work.torques[k]
 
 
-@kernel(
-    WorldArrays,
-    shared=("whole", "ticks", "steered", "pushed", "felt"),
-    inputs={
+@function
+def is_finite(model, state):
+    """Whether all velocities are numbers within bounds."""
+    result = True
+    for t in range(6 * (len(model.bodies) - 1)):
+        result = result and absolute(state.twists[t]) < FASTEST
+    return result
+
+
+def stepping(form: Form) -> Callable:
+    """The function that makes steps, with cone rows solved for in a form."""
+    solve_step = solving(form)
+
+    @function
+    def solve_motion(model, request, counts, state, work):
+        """u+ with forces of actuators that fit it: see `actuation.forces`.
+
+        Returns natural map, joint residual, iterations, and how often the step was solved.
+        """
+        dt, integrator = request.settings[SETTING.dt], request.whole[WHOLE.integrator]
+        put_wrenches(model, request.pushes, work.bodies, work.wrenches)
+        put_levels(model, request.control, dt, work)
+        find_sides(model, work.v, True, work)
+        natural, residual, iterations, passes, is_changed = 0.0, 0.0, 0.0, 0, True
+        while is_changed and passes < MOST_PASSES:
+            put_motion(model, dt, state, integrator, work)
+            prepare_operator(model, work.inertia, work.free_blocks, work.weights, work.rows, work)
+            for i in range(len(model.bodies) - 1):
+                place = 6 * model.places[i].position
+                put6(work.forces, place, get6(work.momentum, 6 * i))
+            natural, residual, more = solve_step(
+                model, counts, request.whole, request.options,
+                request.settings[SETTING.joint_tolerance], work.forces, work.solved, work,
+            )  # fmt: skip
+            iterations, passes = iterations + more, passes + 1
+            put_rates(model, work.solved, work.free_blocks, work.rates)
+            is_changed = find_sides(model, work.rates, passes < FREE_PASSES, work)
+        return natural, residual, iterations, passes
+
+    @routine
+    def step(model, request, state, metrics, work):
+        """One step. Returns how many contacts there are; beyond the slots nothing is done."""
+        whole, settings = request.whole, request.settings
+        n = len(model.bodies) - 1
+        count = find_contacts(model, request, state, work)
+        if count > whole[WHOLE.contact_slots]:
+            return count
+        counts = put_rows(model, request, count, state, work)
+        told = solve_motion(model, request, counts, state, work)
+        keep_reactions(counts, state, work)
+        for t in range(joint_rows(model)):
+            state.held[t] = work.held[t]
+        for i in range(n):
+            place = 6 * model.places[i].position
+            put6(state.before, 6 * i, get6(state.twists, 6 * i))
+            put6(state.twists, 6 * i, get6(work.solved, place))
+        for k in range(len(model.rest)):
+            state.q[k] = work.q[k]
+        move_poses(n, state.poses, state.twists, settings[SETTING.dt] - first_part(whole, settings))
+        put_metrics(model, counts, told, request.options, metrics, work)
+        return count
+
+    @function
+    def run_steps(model, given, told, work):
+        """As many steps as there are ticks, from one state to another"""
+        whole, settings, n_held = given.whole, given.settings, joint_rows(model)
+        slots, steps, outcome = whole[WHOLE.contact_slots], len(given.ticks), told.outcome
+        now = state_of(model, told.after, n_held, slots)
+        n_trace = len(model.rest) + len(model.dofs)
+        n_felt = 6 * len(model.joints) + len(model.actuators) + len(model.dofs)
+        for t in range(state_size(model, n_held, slots)):
+            told.after[t] = given.state[t]
+        outcome[OUTCOME.steps], outcome[OUTCOME.reason] = 1.0 * steps, 1.0 * DONE
+        outcome[OUTCOME.needed] = 0.0
+        for k in range(steps):
+            steer = len(model.actuators) * k if len(given.steered) > 1 else 0
+            push = 6 * (len(model.bodies) - 1) * k if len(given.pushed) > 1 else 0
+            request = Request(
+                part(given.control, steer), part(given.pushes, push), given.outside, given.switches,
+                whole, settings, given.options,
+            )  # fmt: skip
+            metrics = part(told.metrics, METRIC.size * k)
+            count = step(model, request, now, metrics, work)
+            if count > slots or not is_finite(model, now):
+                outcome[OUTCOME.steps] = 1.0 * k
+                outcome[OUTCOME.reason] = 1.0 * (SLOTS if count > slots else DIVERGED)
+                outcome[OUTCOME.needed] = 1.0 * count
+                return
+            if len(given.felt) > 1 or k == steps - 1:
+                at = n_felt * k if len(given.felt) > 1 else 0
+                sense(model, settings[SETTING.dt], now, part(told.sensed, at), work)
+            read_state(model, now, part(told.trace, n_trace * k), metrics, work)
+
+    return run_steps
+
+
+CALL: dict[str, Any] = {
+    "shared": ("whole", "ticks", "steered", "pushed", "felt"),
+    "inputs": {
         "state": "n_state",
         "control": "len(steered) n_controls common",
         "pushes": "len(pushed) n_bodies 6 common",
@@ -296,17 +370,20 @@ def sense(model, dt, state, sensed, work):
         "settings": f"{SETTING.size} common",
         "options": f"{OPTION.size} common",
     },
-    outputs={
+    "outputs": {
         "after": "n_state",
         "trace": "len(ticks) n_trace",
         "metrics": f"len(ticks) {METRIC.size}",
         "sensed": "len(felt) n_sensed",
         "outcome": f"{OUTCOME.size}",
     },
-    work=STEP,
-    lanes=False,
-    label="simulation",
-)
+    "work": STEP,
+    "lanes": False,
+}
+run_by_bodies, run_by_rows = stepping(BY_BODIES), stepping(BY_ROWS)
+
+
+@kernel(WorldArrays, label="simulation", **CALL)
 def simulate(
     model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
     options, after, trace, metrics, sensed, outcome, work,
@@ -316,37 +393,21 @@ def simulate(
     Its arguments are all that a call is given, and all that it tells. Controls and wrenches are
     one for all steps, or one for each; so is what is felt: that of the last step, or of each.
     """
-    slots, n_held = whole[WHOLE.contact_slots], joint_rows(model)
-    now = state_of(model, after, n_held, slots)
-    n_trace = len(model.rest) + len(model.dofs)
-    n_felt = 6 * len(model.joints) + len(model.actuators) + len(model.dofs)
-    for t in range(state_size(model, n_held, slots)):
-        after[t] = state[t]
-    outcome[OUTCOME.steps], outcome[OUTCOME.reason] = 1.0 * len(ticks), 1.0 * DONE
-    outcome[OUTCOME.needed] = 0.0
-    for k in range(len(ticks)):
-        steer = len(model.actuators) * k if len(steered) > 1 else 0
-        push = 6 * (len(model.bodies) - 1) * k if len(pushed) > 1 else 0
-        request = Request(
-            part(control, steer), part(pushes, push), outside, switches, whole, settings, options
-        )
-        told = part(metrics, METRIC.size * k)
-        count = step(model, request, now, told, work)
-        if count > slots or not is_finite(model, now):
-            outcome[OUTCOME.steps] = 1.0 * k
-            outcome[OUTCOME.reason] = 1.0 * (SLOTS if count > slots else DIVERGED)
-            outcome[OUTCOME.needed] = 1.0 * count
-            return
-        if len(felt) > 1 or k == len(ticks) - 1:
-            at = n_felt * k if len(felt) > 1 else 0
-            sense(model, settings[SETTING.dt], now, part(sensed, at), work)
-        read_state(model, now, part(trace, n_trace * k), told, work)
+    given = Given(
+        whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
+        options,
+    )  # fmt: skip
+    run_by_bodies(model, given, Told(after, trace, metrics, sensed, outcome), work)
 
 
-@function
-def is_finite(model, state):
-    """Whether all velocities are numbers within bounds."""
-    result = True
-    for t in range(6 * (len(model.bodies) - 1)):
-        result = result and absolute(state.twists[t]) < FASTEST
-    return result
+@kernel(WorldArrays, label="simulation by rows", **CALL)
+def simulate_by_rows(
+    model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
+    options, after, trace, metrics, sensed, outcome, work,
+):  # fmt: skip
+    """`simulate` for worlds whose cone rows may touch many bodies: see `solution.rows`."""
+    given = Given(
+        whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
+        options,
+    )  # fmt: skip
+    run_by_rows(model, given, Told(after, trace, metrics, sensed, outcome), work)

@@ -82,6 +82,15 @@ def count_front(model):
 
 
 @function
+def first_cone_velocity(model):
+    """Where the vector over all bodies starts from which places of cones count.
+
+    That is the front's. Without a front, cones may touch any body: see `rows`.
+    """
+    return 6 * len(model.columns) if count_front(model) > 0 else 0
+
+
+@function
 def front_of(model, work):
     """A_f, of which the upper triangle of blocks is given."""
     return part(work.A, BLOCK_SIZE * (len(model.columns) + len(model.rows)))

@@ -19,7 +19,7 @@ cones are the same for scaled reactions P^-1 lambda_c.
 
 from __future__ import annotations
 
-from ...compile import absolute, any_true, function, layout, maximum, select, sqrt
+from ...compile import Layout, absolute, any_true, function, layout, maximum, select, sqrt
 from ...constrained.factor.kkt import MARGIN, factorize_dense, solve_dense
 from . import Operator
 
@@ -28,26 +28,26 @@ from . import Operator
 OWN_DAMPING, COMMON_DAMPING = 1e-9, 1e-13
 CORRECTIONS = 2  # of X
 MOST_PASSES = 30  # corrections of the reactions of joints
-# Work memory of Newton's method.
-ACTIVE = layout(
-    W=lambda n: n["cone_rows"] * n["cone_rows"],
-    right="cone_rows",
-    known="cone_rows",
-    rows="cone_rows",
-    blocks="cone_rows",
-    pivots="cone_rows",
-)
+
+
+def matrix_memory(rows: str) -> Layout:
+    """D_c, its scale and factors, and the memory of Newton's method; `rows` names their number."""
+    vectors = ("scale", "L_D", "right", "known", "rows", "blocks", "pivots")
+    return layout(
+        D=lambda n: n[rows] * n[rows],
+        L=lambda n: n[rows] * (n[rows] + MARGIN),
+        W=lambda n: n[rows] * n[rows],
+        **dict.fromkeys(vectors, rows),
+    )
+
+
 DENSE = layout(
-    ACTIVE,
+    matrix_memory("cone_rows"),
     K=lambda n: n["joint_rows"] * (n["joint_rows"] + MARGIN),
     K_D="joint_rows",
     X=lambda n: n["joint_rows"] * n["cone_rows"],
     column="joint_rows",
-    D=lambda n: n["cone_rows"] * n["cone_rows"],
     b="cone_rows",
-    scale="cone_rows",
-    L=lambda n: n["cone_rows"] * (n["cone_rows"] + MARGIN),
-    L_D="cone_rows",
 )
 
 

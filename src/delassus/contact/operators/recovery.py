@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 from ...compile import absolute, clear, function, layout, maximum, part, routine
 from .blocks import backward_columns, solve_front
-from .bodies import count_front, push_front, reduce_forces
+from .bodies import count_front, first_cone_velocity, push_front, reduce_forces
 from .elements import add_forces, row_velocity
 
 # Passes end where z^T G z is below this part of r^T z: what is left are contradictions.
@@ -99,7 +99,8 @@ def correct_multipliers(model, joints, u):
 @function
 def move_all(model, cones, reactions, b, work):
     """b <- A^-1 (b + C^T lambda_c) for all bodies"""
-    push_front(cones, reactions, reduce_forces(model, b, work))
+    push_front(cones, reactions, part(b, first_cone_velocity(model)))
+    reduce_forces(model, b, work)
     expand(model, b, work)
 
 

@@ -1,9 +1,4 @@
-"""A world as kernels read it: a system of bodies, the order of their elimination, what collides.
-
-The numbers of a world's state stand one after the other in an array, see STATE. They are all that
-the future depends on: poses and twists, and the reactions and contacts that the next step starts
-from.
-"""
+"""A world as kernels read it: bodies, the order of their elimination, what collides and drives."""
 
 from __future__ import annotations
 
@@ -12,20 +7,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compile import Tabulated, function, part
-from ..contact.operators.bodies import BLOCK
-from ..contact.operators.elements import CONE, JOINT, PAIR, joint_records
-from ..contact.operators.order import COLUMN, INDEX, PLACE, TARGET, find_order
-from ..contact.operators.structure import extents
-from ..dynamics.actuation.packed import actuator_type
-from ..maximal.structure.packed import SIDE, SystemArrays
-from ..maximal.system import MaximalSystem
-from .actuation.drives import Drives
-from .collision.geometry import GEOMETRY_FIELDS, Geometry, GeometryArrays
-from .collision.outside import OUTSIDE
-from .collision.pairs import pair_type
-from .collision.shapes import shape_type
+from ...compile import Tabulated, function
+from ...contact.operators.bodies import BLOCK
+from ...contact.operators.elements import CONE, JOINT, PAIR, joint_records
+from ...contact.operators.order import COLUMN, INDEX, PLACE, TARGET, find_order
+from ...contact.operators.structure import extents
+from ...dynamics.actuation.packed import actuator_type
+from ...maximal.structure.packed import SIDE, SystemArrays
+from ...maximal.system import MaximalSystem
+from ..actuation.drives import Drives
+from ..collision.geometry import GEOMETRY_FIELDS, Geometry, GeometryArrays
+from ..collision.outside import OUTSIDE
+from ..collision.pairs import pair_type
+from ..collision.shapes import shape_type
+from .state import state_sizes
 
+_MOST_FRONT = 6  # bodies that cone rows can touch, above which these are solved for by rows
 OPERATOR_FIELDS = (
     *("places", "columns", "inner_rows", "updates", "order", "held", "springs", "pairs"),
 )
@@ -105,54 +102,13 @@ def bodies_of(model):
     )
 
 
-class State(NamedTuple):
-    """Parts of a world's state: see `state_of`."""
-
-    poses: Any
-    twists: Any
-    before: Any  # twists one step ago
-    q: Any
-    held: Any  # reactions of joints, in their own axes
-    limits: Any  # reactions, by the number of the limit
-    bounded: Any
-    count: Any  # of contacts
-    ids: Any
-    reactions: Any  # of contacts, in their own axes
-
-
-def state_sizes(dimensions: dict[str, int]) -> list[int]:
-    """Numbers of the parts of a state."""
-    n, slots = dimensions["n_bodies"], dimensions["n_slots"]
-    sizes = [7 * n, 6 * n, 6 * n, dimensions["nq"], dimensions["joint_rows"]]
-    return [*sizes, dimensions["n_limits"], dimensions["n_bounded"], 1, slots, 3 * slots]
-
-
-@function
-def state_size(model, n_held, n_slots):
-    """How many numbers a state has: see `state_sizes`."""
-    n = len(model.bodies) - 1
-    kept = len(model.limits) + len(model.bounded)
-    return 19 * n + len(model.rest) + n_held + kept + 1 + 4 * n_slots
-
-
-@function
-def state_of(model, numbers, n_held, n_slots):
-    """The parts of a state."""
-    n = len(model.bodies) - 1
-    twists = part(numbers, 7 * n)
-    before = part(twists, 6 * n)
-    q = part(before, 6 * n)
-    held = part(q, len(model.rest))
-    limits = part(held, n_held)
-    bounded = part(limits, len(model.limits))
-    count = part(bounded, len(model.bounded))
-    ids = part(count, 1)
-    reactions = part(ids, n_slots)
-    return State(numbers, twists, before, q, held, limits, bounded, count, ids, reactions)
-
-
 class World(Tabulated):
-    """A system of bodies with what collides, ready to be simulated."""
+    """A system of bodies with what collides, ready to be simulated.
+
+    `is_by_rows` is in which form cone rows are solved for: see `solution`. By bodies, if these are
+    few, or lie about without joints; else by rows, as not all joints of a robot are at a limit, and
+    not all of its bodies touch something.
+    """
 
     def __init__(self, system: MaximalSystem, geometry: Geometry, drives: Drives):
         super().__init__()
@@ -161,7 +117,10 @@ class World(Tabulated):
         joints += [(c.rows, tuple(c.bodies(system.joints))) for c in system.couplings]
         free = [(1, (j.base, j.follower)) for j in system.joints for _ in range(j.nv)]
         touched = [tuple(b - 1 for b in bodies if b > 0) for _, bodies in joints]
-        self.order = find_order(system.n_bodies, [t for t in touched if t], self._front())
+        front = self._front()
+        self.is_by_rows = len(front) > _MOST_FRONT and bool(joints)
+        touched = [t for t in touched if t]
+        self.order = find_order(system.n_bodies, touched, () if self.is_by_rows else front)
         self.held, pairs = _elements(self.order, joints)
         self.springs, more = _elements(self.order, free, len(pairs))
         self.pairs = np.concatenate([pairs, more])
@@ -170,6 +129,7 @@ class World(Tabulated):
         dimensions = {**system.dimensions, **own, "n_bounded": len(system.bounded)}
         cone_rows = len(system.limits) + len(system.bounded) + 3 * system.contact_slots
         dimensions |= {"joint_rows": system.n_joint_rows, "cone_rows": max(cone_rows, 1)}
+        dimensions["dense_rows"] = dimensions["cone_rows"] if self.is_by_rows else 0
         dimensions |= {"cone_table": CONE.size * slots, "cone_blocks": BLOCK * slots}
         dimensions["n_state"] = sum(state_sizes(dimensions))
         dimensions["n_shapes"] = len(self.geometry.shapes)

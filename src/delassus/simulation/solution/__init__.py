@@ -1,0 +1,1 @@
+"""The problem of one step over bodies: its matrices, its cone rows, and its solution."""

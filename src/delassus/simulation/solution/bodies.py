@@ -1,0 +1,65 @@
+"""Cone rows by the bodies that they touch: for many contacts on few bodies.
+
+See `contact.operators.bodies`; the front are all bodies that cone rows can touch.
+"""
+
+from __future__ import annotations
+
+from ...compile import function, layout
+from ...contact.operators import Operator
+from ...contact.operators import bodies as operator
+from ...contact.operators.recovery import JointRows, put_forces
+from ..structure.world import bodies_of
+from .cones import cones_of
+
+BODIES = layout(operator.NEWTON, penalties="cone_rows")
+
+
+@function
+def factor(model, count, penalty, memory):
+    """Prepare solutions with D_c + penalty."""
+    for t in range(count):
+        memory.penalties[t] = 1.0 / penalty
+    operator.factor(bodies_of(model), cones_of(memory), memory.penalties, memory)
+
+
+@function
+def solve(model, count, x, memory):
+    """x <- (D_c + penalty)^-1 x"""
+    operator.solve(bodies_of(model), cones_of(memory), memory.penalties, x, x, memory)
+
+
+@function
+def multiply(model, count, x, y, memory):
+    """y = D_c x"""
+    operator.multiply(bodies_of(model), cones_of(memory), x, y, memory)
+
+
+@function
+def solve_blocks(model, counts, damping, newton, memory):
+    """(E + damping + H D_c) d = -F"""
+    for t in range(counts[1] + counts[2] + 3 * counts[3]):
+        newton.d[t] = -newton.F[t]
+    operator.solve_blocks(
+        bodies_of(model), cones_of(memory), newton.E, newton.H, newton.d, damping, newton.d, memory
+    )
+
+
+@function
+def begin(model, counts, work):
+    """Nothing is to be done once a step: the factor of A is all."""
+
+
+@function
+def free_velocities(model, count, g, work):
+    """b: scaled velocities of cone rows without their reactions; g is by position."""
+    view, op, cones = bodies_of(model), work.op, work.cones
+    joints = JointRows(op.blocks, work.stiffness, work.drift, work.held)
+    put_forces(view, joints, g, work.moved, op)
+    front = operator.reduce_forces(view, work.moved, op)
+    for t in range(count):
+        op.penalties[t] = 0.0
+    operator.velocities(view, cones_of(op), front, op.penalties, work.bias, op.u, cones.b, op)
+
+
+BODIES_OPERATOR = Operator(factor, solve, multiply, solve_blocks)

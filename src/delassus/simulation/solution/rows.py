@@ -1,0 +1,95 @@
+"""Cone rows by their Delassus matrix: for few of them at a time, on any of many bodies.
+
+See `contact.operators.rows`. Rows are scaled again, by the diagonal of D_c: a joint's row is held
+by all bodies behind it, which its mobility on free bodies does not tell.
+"""
+
+from __future__ import annotations
+
+from ...compile import function, layout
+from ...contact.operators import Operator, dense
+from ...contact.operators.blocks import forward_columns
+from ...contact.operators.elements import cone_at
+from ...contact.operators.recovery import JointRows, put_forces
+from ...contact.operators.rows import dot_from, put_halves, put_matrix
+from ..structure.world import bodies_of
+from .cones import cones_of, count_rows
+
+ROWS = layout(
+    rows_matrix=dense.matrix_memory("dense_rows"),
+    Y=lambda n: 6 * n["n_bodies"] * n["dense_rows"],
+    first="dense_rows",
+)
+
+
+@function
+def factor(model, count, penalty, memory):
+    """Prepare solutions with D_c + penalty."""
+    dense.factor(model, count, penalty, memory.rows_matrix)
+
+
+@function
+def solve(model, count, x, memory):
+    """x <- (D_c + penalty)^-1 x"""
+    dense.solve(model, count, x, memory.rows_matrix)
+
+
+@function
+def multiply(model, count, x, y, memory):
+    """y = D_c x"""
+    dense.multiply(model, count, x, y, memory.rows_matrix)
+
+
+@function
+def solve_blocks(model, counts, damping, newton, memory):
+    """(E + damping + H D_c) d = -F"""
+    dense.solve_blocks(model, counts, damping, newton, memory.rows_matrix)
+
+
+@function
+def begin(model, counts, work):
+    """D_c of this step, and rows scaled by its diagonal."""
+    view, op, count = bodies_of(model), work.op, count_rows(counts)
+    put_halves(view, cones_of(op), op.A, op.Y, op.first)
+    put_matrix(view, count, op.Y, op.first, op.rows_matrix.D)
+    dense.put_scale(counts, True, op.rows_matrix)
+    scale_again(model, counts, work)
+
+
+@function
+def scale_again(model, counts, work):
+    """Scale D_c, Y, C and what is known of rows by P of `dense.put_scale`."""
+    op, cones, count, n = work.op, work.cones, count_rows(counts), 6 * (len(model.bodies) - 1)
+    scale, D, singles = op.rows_matrix.scale, op.rows_matrix.D, counts[1] + counts[2]
+    for i in range(count):
+        p = scale[i]
+        for j in range(count):
+            D[count * i + j] = p * scale[j] * D[count * i + j]
+        for t in range(int(op.first[i]), n):
+            op.Y[n * i + t] = p * op.Y[n * i + t]
+        cones.scale[i] = p * cones.scale[i]
+        cones.reactions[i] = cones.reactions[i] / p
+        work.bias[i] = p * work.bias[i]
+        if i < singles:
+            cones.coefficients[i] = cones.coefficients[i] / p
+    view = cones_of(op)
+    for k in range(view.count):
+        element = cone_at(view, k)
+        for t in range(6 * element.height * element.count):
+            at = element.jacobian + t
+            op.blocks[at] = scale[element.row] * op.blocks[at]
+
+
+@function
+def free_velocities(model, count, g, work):
+    """b: scaled velocities of cone rows without their reactions; g is by position."""
+    view, op, n = bodies_of(model), work.op, 6 * (len(model.bodies) - 1)
+    joints = JointRows(op.blocks, work.stiffness, work.drift, work.held)
+    put_forces(view, joints, g, work.moved, op)
+    forward_columns(view, op.A, work.moved)
+    for i in range(count):
+        b = dot_from(n, op.Y, n * i, work.moved, 0, int(op.first[i]))
+        work.cones.b[i] = b + work.bias[i]
+
+
+ROWS_OPERATOR = Operator(factor, solve, multiply, solve_blocks)

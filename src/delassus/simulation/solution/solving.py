@@ -1,0 +1,144 @@
+"""The solution of one step: velocities of bodies, reactions of cones and of joints.
+
+Reactions of joints start from those of the last step times DRAIN: redundant loops load themselves
+otherwise.
+
+    A u+ = g + J^T lambda_j + C^T lambda_c        J u+ + c = 0        v = C u+ + bias
+
+| symbol | here | what |
+| --- | --- | --- |
+| A | work.op.A | inertia, springs, joints with damping S_j: see `contact.operators.bodies` |
+| S_j^-1 | work.stiffness | of joint rows, 1 / (EPS mobility) |
+| lambda_c, b | work.cones.reactions, b | scaled reactions, velocity without them |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ...compile import function, layout, routine
+from ...contact.laws.request import LIMIT, OPTION
+from ...contact.operators import Operator
+from ...contact.operators import bodies as operator
+from ...contact.operators.elements import add_joint, weigh_rows
+from ...contact.operators.recovery import RECOVERY, JointRows, Limits, recover
+from ...contact.solvers.admm import ADMM, admm
+from ...contact.solvers.newton import NEWTON, newton_method
+from ...maximal.assembly import joint_rows
+from ...maximal.rows.blocks import ROW
+from ..structure.world import bodies_of
+from . import bodies, rows
+from .cones import CONE_ROWS, ELEMENTS, cones_of, count_rows, natural_map_now
+
+EPS = 1e-6  # damping of joint rows, of their mobility on free bodies
+DRAIN = 0.9
+# Newton's method goes on below the tolerance by this factor: a last step costs little, and what is
+# left of velocities moves bodies that should rest.
+POLISH = 1e-2
+SOLUTION = layout(
+    CONE_ROWS,
+    op=layout(operator.OPERATOR, RECOVERY, ELEMENTS, bodies.BODIES, rows.ROWS),
+    dual=ADMM,
+    newton=NEWTON,
+    stiffness="joint_rows",
+    drift="joint_rows",
+    forces=("n_bodies", 6),
+    moved=("n_bodies", 6),
+    held="joint_rows",
+    fine=OPTION.size,
+    history=1,
+)
+
+
+class Form(NamedTuple):
+    """How cone rows are solved for: by bodies, or by rows."""
+
+    operator: Operator
+    begin: Callable  # (model, counts, work): once a step
+    free_velocities: Callable  # (model, count, g, work)
+
+
+BY_BODIES = Form(bodies.BODIES_OPERATOR, bodies.begin, bodies.free_velocities)
+BY_ROWS = Form(rows.ROWS_OPERATOR, rows.begin, rows.free_velocities)
+
+
+@routine
+def prepare_operator(model, inertia, free_blocks, weights, rows, work):
+    """A = M + springs + J^T S_j^-1 J, without inside bodies."""
+    view, op = bodies_of(model), work.op
+    for t in range(joint_rows(model)):
+        mobility = rows[t * ROW.size + ROW.mobility]
+        softness = EPS * mobility + rows[t * ROW.size + ROW.compliance]
+        work.stiffness[t] = 1.0 / softness if softness > 0.0 else 0.0
+        at = t * ROW.size
+        work.drift[t] = rows[at + ROW.bias] + rows[at + ROW.regulation]
+    operator.put_inertias(view, inertia, op)
+    operator.add_joints(view, op.blocks, work.stiffness, op)
+    for k in range(len(model.springs)):
+        spring = model.springs[k]
+        total = 0.0
+        for t in range(spring.row, spring.row + spring.height):
+            total = total + weights[t]
+        if total > 0.0:
+            weigh_rows(spring, free_blocks, weights, op.panel)
+            add_joint(view, spring, free_blocks, op.panel, op.A)
+    operator.prepare(view, op)
+
+
+def solving(form: Form) -> Callable:
+    """The function that solves a step, with cone rows in a form."""
+    run_admm, run_newton = admm(form.operator), newton_method(form.operator)
+    begin, free_velocities = form.begin, form.free_velocities
+
+    @function
+    def solve_cones(model, counts, limits, options, work):
+        """Reactions of cone rows: Newton's method, ADMM where it fails, and Newton's again."""
+        cones, tolerance = work.cones, options[OPTION.tolerance]
+        for t in range(OPTION.size):
+            work.fine[t] = options[t]
+        work.fine[OPTION.tolerance] = POLISH * tolerance
+        found, total, turn, share = 0.0, 0.0, 0, limits[LIMIT.first_share]
+        while turn == 0 or (found > tolerance and total < limits[LIMIT.iterations]):
+            if turn > 0:
+                total = total + run_admm(
+                    model, counts, limits, share, cones, options, cones.reactions, 0, work.history,
+                    work.dual, work.op,
+                )  # fmt: skip
+                share = 2 * share
+            found, steps = run_newton(
+                model, counts, limits[LIMIT.newton_steps], False, cones, work.fine, cones.reactions,
+                0, work.history, work.newton, work.op,
+            )  # fmt: skip
+            total, turn = total + steps, turn + 1
+        return found, total
+
+    @routine
+    def solve_step(model, counts, limits, options, joint_tolerance, g, u, work):
+        """u+ of all bodies by position. Returns natural map, joint residual, iterations.
+
+        Reactions of joints change the velocity of contacts a little, and contacts are solved again
+        until both hold.
+        """
+        view, op, count = bodies_of(model), work.op, count_rows(counts)
+        joints = JointRows(op.blocks, work.stiffness, work.drift, work.held)
+        natural, residual, iterations = 0.0, 0.0, 0.0
+        if count > 0:
+            begin(model, counts, work)
+        for _ in range(3):
+            if count > 0:
+                free_velocities(model, count, g, work)
+                _, more = solve_cones(model, counts, limits, options, work)
+                iterations = iterations + more
+            residual, _ = recover(
+                view, joints, cones_of(op), g, work.cones.reactions, Limits(joint_tolerance, 12), u,
+                op,
+            )  # fmt: skip
+            if count == 0:
+                return natural, residual, iterations
+            natural = natural_map_now(model, counts, options, u, work)
+            if natural <= options[OPTION.tolerance]:
+                return natural, residual, iterations
+        return natural, residual, iterations
+
+    return solve_step

@@ -1,0 +1,1 @@
+"""Worlds and their states, as kernels read them."""
