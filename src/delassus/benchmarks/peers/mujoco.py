@@ -56,8 +56,8 @@ def _add_body(mj: ModuleType, parent: Any, body: Any) -> Any:
     )
     made.explicitinertial = True
     made.mass, made.ipos = inertia.mass, inertia.center.tolist()
-    I = inertia.matrix
-    made.fullinertia = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.matrix
+    made.fullinertia = [xx, yy, zz, xy, xz, yz]
     joint, data = body.joint, body.joint.data
     if isinstance(joint.type, Free):
         made.add_freejoint(name=joint.name)

@@ -31,8 +31,11 @@ NEWTON = layout(
     v="cone_rows",
     tried="cone_rows",
 )
-SHORTENING, MOST_SHORTENINGS = 0.4, 5
-DAMPING = 1e-7  # of E, so that redundant contacts do not make the matrix singular
+SHORTENING, MOST_TRIES = 0.4, 6
+# Of E, so that redundant contacts do not make the matrix singular. Rows that hold more than bodies
+# can follow, as dry friction of all joints does with feet that stick, ask for changes without
+# bounds, which a stronger damping keeps small.
+DAMPING, STRONG_DAMPING = 1e-7, 1e-3
 
 
 @function
@@ -183,10 +186,16 @@ def newton_method(op: Operator):
         steps, is_falling = 0, True
         while found > options[OPTION.tolerance] and is_falling and steps < most:
             steps += 1
-            solve_blocks(model, counts, DAMPING, newton, memory)
-            length, is_falling, tries = 1.0, False, 0
+            length, damping, is_falling, tries = 1.0, DAMPING, False, 0
             before = merit
-            while not is_falling and tries < MOST_SHORTENINGS:
+            while not is_falling and tries < MOST_TRIES:
+                if tries < 2:
+                    if tries == 1:  # the system is that of the reactions again
+                        evaluate(model, counts, cones, options, reactions, newton, memory)
+                        damping = STRONG_DAMPING
+                    solve_blocks(model, counts, damping, newton, memory)
+                else:
+                    length = SHORTENING * length
                 tries += 1
                 for i in range(n):
                     newton.tried[i] = reactions[i] + length * newton.d[i]
@@ -197,7 +206,6 @@ def newton_method(op: Operator):
                 # A natural map that is small enough counts, whatever |F| does.
                 is_falling = merit < (1.0 - 0.1 * length) * before
                 is_falling = is_falling or new <= options[OPTION.tolerance]
-                length = SHORTENING * length
             if is_falling:
                 found = new
                 for i in range(n):
