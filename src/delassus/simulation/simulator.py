@@ -50,6 +50,8 @@ class Simulator(Sensors, Switches):
     along the degrees of freedom. Then `stiffness` and `damping`, a number for each or one for all,
     make servos of these: where there is a stiffness, the control is a target.
 
+    With `displacement` bodies are moved after each step so that joints are closed.
+
     `ground` is whether there is a plane z = 0, in a model that has no plane of the world itself.
     `friction` and `restitution` are those of shapes that say nothing of it. `meshes` is with what
     meshes collide, by their convex hulls: "planes", "all" or "none". With `worlds` all arrays have
@@ -77,6 +79,7 @@ class Simulator(Sensors, Switches):
         joint_tolerance: float = 1e-9,
         max_iterations: int = 200,
         stabilization: Stabilization | None = None,
+        displacement: bool = False,
         contact_slots: int = 16,
         meshes: str = "planes",
         bounds: Bounds | None = None,
@@ -93,12 +96,14 @@ class Simulator(Sensors, Switches):
         self.on_error = known_name("on_error", on_error, ON_ERROR)
         self.bounds = Bounds() if bounds is None else instance("bounds", bounds, Bounds)
         if stabilization is None:
-            erp = 0.0 if self.integrator == "midpoint" else 0.1
+            is_closed = self.integrator == "midpoint" or displacement
+            erp = 0.0 if is_closed else 0.1
             stabilization = Stabilization(joints=erp, contacts=0.1, depenetration_speed=1.0)
+        self.displacement = flag("displacement", displacement)
         self.stabilization = instance("stabilization", stabilization, Stabilization)
         request = solver_request(solver, tolerance, max_iterations)
         numbers = [*self.stabilization.packed(self.dt), _MARGIN, float(joint_tolerance)]
-        whole = [*request.limits, INTEGRATORS[self.integrator]]
+        whole = [*request.limits, INTEGRATORS[self.integrator], int(displacement)]
         self._worlds = Worlds(
             self.model,
             self._geometry(ground, Material(friction, restitution), meshes),

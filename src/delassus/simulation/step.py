@@ -7,7 +7,8 @@
 
 MIDPOINT lets joint rows reflect: J u+ = -J u-, so that the mean velocity of the step satisfies
 joints, and no energy is lost. Rotations turn by gyroscopic terms of the mean velocity, which the
-last step tells. Where contacts close, a little less is reflected.
+last step tells. Where contacts close, a little less is reflected. Errors of positions stay as they
+are, unless they are moved away after each step: see `motion`.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from .actuation.wrenches import put_reactions, put_wrenches, release_couplings, 
 from .collision.contacts import collide
 from .collision.outside import add_outside
 from .matching import match
-from .motion import move_poses
+from .motion import DISPLACEMENT, displace, move_poses
 from .narrow.records import COLLISION
 from .solution import DRAIN, SOLUTION, prepare_operator, put_cones, solve_step
 from .structure import WorldArrays, state_of, state_size
@@ -57,8 +58,9 @@ EULER, MIDPOINT = 0, 1
 FASTEST = 1e6  # velocities beyond this, in m/s or rad/s, are those of a world that diverges
 # While a contact closes, faster than this, joints reflect so much of their velocity.
 CLOSING_SPEED, CLOSING_REFLECTION = 1e-3, 0.95
-# Whole settings of a call: those of contact solvers, then the integrator and the slots.
-WHOLE = slots(LIMIT, integrator=1, contact_slots=1)
+# Whole settings of a call: those of contact solvers, the integrator, whether joints are closed by
+# displacement, and the slots.
+WHOLE = slots(LIMIT, integrator=1, displacement=1, contact_slots=1)
 # Numbers of a call: those of rows, of contact solvers, and a few more.
 SETTING = slots(SETTINGS, margin=1, joint_tolerance=1)
 # Why a call ended: all steps done, too few slots for contacts, settings that are not finite.
@@ -70,6 +72,7 @@ STEP = layout(
     SOLUTION,
     ACTUATION,
     METRICS,
+    DISPLACEMENT,
     rows=("n_rows", ROW),
     active=("n_limits", ACTIVE),
     contacts=("n_slots", CONTACT),
@@ -269,6 +272,8 @@ def step(model, request, state, metrics, work):
     for k in range(len(model.rest)):
         state.q[k] = work.q[k]
     move_poses(n, state.poses, state.twists, settings[SETTING.dt] - first_part(whole, settings))
+    if whole[WHOLE.displacement] > 0:
+        displace(model, request.switches, state, work)
     put_metrics(model, counts, told, request.options, metrics, work)
     return count
 
