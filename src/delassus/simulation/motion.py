@@ -80,7 +80,7 @@ def find_errors(model, switches, state, work):
     for c in range(len(model.couplings)):
         coupling, is_on = model.couplings[c], switches[first + c] != 0.0
         if coupling.is_sum == 0:
-            run_coupling(model, coupling, work.q, work.registers)
+            run_coupling(model, coupling, work.q, work.v, work.registers)
         for k in range(coupling.rows):
             error = coupling_error(model, coupling, k, work) if is_on else 0.0
             work.rows[(coupling.row + k) * ROW.size + ROW.residual] = error

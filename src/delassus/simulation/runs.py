@@ -12,7 +12,8 @@ from ..model.model import Model
 from .actuation.drives import Drives
 from .collision.geometry import Geometry
 from .collision.outside import moved
-from .step import DIVERGED, MIDPOINT, OUTCOME, SETTING, SLOTS, WHOLE, simulate
+from .smooth import simulate_smooth
+from .step import DIVERGED, EULER, OUTCOME, RK4, SETTING, SLOTS, WHOLE, simulate
 from .structure import World
 from .told.metrics import METRIC
 from .touching import Touching
@@ -58,6 +59,8 @@ class Worlds:
         self.model, self.geometry, self.drives = model, geometry, drives
         self.settings, self.count, self.threads = settings, count, threads
         self._numbers, self._options = settings.numbers[None], settings.options[None]
+        is_smooth = settings.whole[WHOLE.integrator] == RK4
+        self._kernel = simulate_smooth if is_smooth else simulate
         self.margin, self.dt = settings.numbers[SETTING.margin], settings.numbers[SETTING.dt]
         self.touching = Touching(geometry, self.margin)
         self._lengths: dict[int, np.ndarray] = {}
@@ -133,7 +136,7 @@ class Worlds:
             *told,
         ]  # fmt: skip
         shared = self._shared_by_one_step
-        evaluate_checked(simulate, self.world, shared, rows, self.count, self.threads)
+        evaluate_checked(self._kernel, self.world, shared, rows, self.count, self.threads)
         ends = told[4]
         if any(ends[:, OUTCOME.reason].tolist()):  # of a few numbers, faster than NumPy's
             return False
@@ -212,13 +215,13 @@ class Worlds:
         lengths = steps, control.shape[1], pushes.shape[1], told[3].shape[1]
         shared = (self._whole, *map(self._ticks, lengths))
         rows = [states, control, pushes, outside, switches, self._numbers, self._options, *told]
-        evaluate_checked(simulate, self.world, shared, rows, len(states), self.threads)
+        evaluate_checked(self._kernel, self.world, shared, rows, len(states), self.threads)
 
     def _outside(self, own: np.ndarray) -> np.ndarray | None:
         """Contacts from outside of kernels, for one step; None if slots do not suffice."""
         numbers = np.zeros((len(own), self.world.dimensions["n_outside"]))
         if self.geometry.outside:
-            half = 0.5 * self.dt if self._whole[WHOLE.integrator] == MIDPOINT else 0.0
+            half = 0.0 if self._whole[WHOLE.integrator] == EULER else 0.5 * self.dt
             for row, world in zip(numbers, own, strict=True):
                 poses = moved(self.poses(world), self.twists(world), half)
                 found = self.touching.outside.contacts(poses, self.margin)

@@ -27,12 +27,12 @@ from .given.requests import over_steps, per_degree_of_freedom
 from .given.starting import Projection, chosen_start, on_joints, states_of
 from .runs import Run, Settings, Worlds
 from .sensing import Sensors
-from .step import EULER, MIDPOINT
+from .step import EULER, MIDPOINT, RK4
 from .switching import Switches
 from .told.failures import DIVERGED, Bounds, Failure, Watch, error_of
 from .told.recording import Recording
 
-INTEGRATORS = {"euler": EULER, "midpoint": MIDPOINT}
+INTEGRATORS = {"euler": EULER, "midpoint": MIDPOINT, "rk4": RK4}
 ON_ERROR = ("raise", "strict", "warn", "record")
 SOLVERS = ("auto",)
 _MARGIN = 2e-3  # contacts closer than this have rows
@@ -95,15 +95,16 @@ class Simulator(Sensors, Switches):
         self.worlds = None if worlds is None else positive_integer("worlds", worlds)
         self.on_error = known_name("on_error", on_error, ON_ERROR)
         self.bounds = Bounds() if bounds is None else instance("bounds", bounds, Bounds)
+        self.displacement = flag("displacement", displacement) or integrator == "rk4"
         if stabilization is None:
-            is_closed = self.integrator == "midpoint" or displacement
-            erp = 0.0 if is_closed else 0.1
+            erp = 0.1 if self.integrator == "euler" and not self.displacement else 0.0
             stabilization = Stabilization(joints=erp, contacts=0.1, depenetration_speed=1.0)
-        self.displacement = flag("displacement", displacement)
         self.stabilization = instance("stabilization", stabilization, Stabilization)
+        if integrator == "rk4" and self.stabilization.soft_joints is not None:
+            raise SettingError('joints are rigid with "rk4": it takes no soft_joints')
         request = solver_request(solver, tolerance, max_iterations)
         numbers = [*self.stabilization.packed(self.dt), _MARGIN, float(joint_tolerance)]
-        whole = [*request.limits, INTEGRATORS[self.integrator], int(displacement)]
+        whole = [*request.limits, INTEGRATORS[self.integrator], int(self.displacement)]
         self._worlds = Worlds(
             self.model,
             self._geometry(ground, Material(friction, restitution), meshes),

@@ -4,6 +4,7 @@
 | --- | --- |
 | EULER | velocities at the end of the step from forces at its start; then positions: (10) |
 | MIDPOINT | Moreau's: positions move by half a step, velocities change there, then the other half |
+| RK4 | Runge-Kutta's, see `smooth`; steps with cone rows are those of MIDPOINT |
 
 MIDPOINT lets joint rows reflect: J u+ = -J u-, so that the mean velocity of the step satisfies
 joints, and no energy is lost. Rotations turn by gyroscopic terms of the mean velocity, which the
@@ -54,7 +55,7 @@ from .solution import DRAIN, SOLUTION, prepare_operator, put_cones, solve_step
 from .structure import WorldArrays, state_of, state_size
 from .told.metrics import METRIC, METRICS, put_metrics, read_state
 
-EULER, MIDPOINT = 0, 1
+EULER, MIDPOINT, RK4 = 0, 1, 2
 FASTEST = 1e6  # velocities beyond this, in m/s or rad/s, are those of a world that diverges
 # While a contact closes, faster than this, joints reflect so much of their velocity.
 CLOSING_SPEED, CLOSING_REFLECTION = 1e-3, 0.95
@@ -101,6 +102,16 @@ class Request(NamedTuple):
     options: Any
 
 
+class Told(NamedTuple):
+    """What a call tells: the state after it; coordinates, metrics and sensors of its steps."""
+
+    after: Any
+    trace: Any
+    metrics: Any
+    sensed: Any
+    outcome: Any
+
+
 @routine
 def put_motion(model, dt, state, integrator, work):
     """Inertia, momentum with all forces, and the weights of springs."""
@@ -108,7 +119,7 @@ def put_motion(model, dt, state, integrator, work):
         put_inertia(model, i, work.bodies, work.inertia, 36 * (i - 1))
         at = TWIST.size * (i - 1)
         put_momentum(model, i, work.wrenches, dt, work.bodies, work.momentum, at)
-        if integrator == MIDPOINT:
+        if integrator != EULER:
             turn_at_mean(i, dt, work.bodies, state.before, work.momentum, at)
     put_tau(model, work)
     add_dof_impulses(model, work.tau, dt, work, work.free_blocks, work.momentum)
@@ -199,7 +210,7 @@ def find_contacts(model, request, state, work):
 @function
 def first_part(whole, settings):
     """The time for which bodies move before velocities change."""
-    return 0.5 * settings[SETTING.dt] if whole[WHOLE.integrator] == MIDPOINT else 0.0
+    return 0.5 * settings[SETTING.dt] if whole[WHOLE.integrator] != EULER else 0.0
 
 
 @function
@@ -215,7 +226,7 @@ def put_rows(model, request, count, state, work):
     row = put_limit_rows(model, settings, work, blocks, work.rows, work.active)
     n_limits = row - len(model.bounded) - n_held
     put_contact_rows(model, work.contacts, count, settings, work, blocks, work.rows, row)
-    if request.whole[WHOLE.integrator] == MIDPOINT:
+    if request.whole[WHOLE.integrator] != EULER:
         reflect(model, row, count, work.rows)
     counts = (0, n_limits, len(model.bounded), count)
     dt = settings[SETTING.dt]
@@ -252,14 +263,11 @@ def solve_motion(model, request, counts, state, work):
     return natural, residual, iterations, passes
 
 
-@routine
-def step(model, request, state, metrics, work):
-    """One step. Returns how many contacts there are; nothing is done if they exceed the slots."""
+@function
+def finish_step(model, request, count, state, metrics, work):
+    """The rest of a step, once contacts are found."""
     whole, settings = request.whole, request.settings
     n = len(model.bodies) - 1
-    count = find_contacts(model, request, state, work)
-    if count > whole[WHOLE.contact_slots]:
-        return count
     counts = put_rows(model, request, count, state, work)
     told = solve_motion(model, request, counts, state, work)
     keep_reactions(counts, state, work)
@@ -275,6 +283,14 @@ def step(model, request, state, metrics, work):
     if whole[WHOLE.displacement] > 0:
         displace(model, request.switches, state, work)
     put_metrics(model, counts, told, request.options, metrics, work)
+
+
+@routine
+def step(model, request, state, metrics, work):
+    """One step. Returns how many contacts there are; nothing is done if they exceed the slots."""
+    count = find_contacts(model, request, state, work)
+    if count <= request.whole[WHOLE.contact_slots]:
+        finish_step(model, request, count, state, metrics, work)
     return count
 
 
@@ -289,25 +305,86 @@ def sense(model, dt, state, sensed, work):
         sensed[6 * n_joints + n_actuators + k] = work.torques[k]
 
 
+@function
+def is_finite(model, state):
+    """Whether all velocities are numbers within bounds."""
+    result = True
+    for t in range(6 * (len(model.bodies) - 1)):
+        result = result and absolute(state.twists[t]) < FASTEST
+    return result
+
+
+def many_steps(step):
+    """As many steps as there are ticks, from one state to another, by a function for one of them.
+
+    Controls and wrenches are one for all steps, or one for each; so is what is felt: that of the
+    last step, or of each.
+    """
+
+    @function
+    def run(model, lengths, request, state, told, work):
+        ticks, steered, pushed, felt = lengths
+        slots, n_held = request.whole[WHOLE.contact_slots], joint_rows(model)
+        outcome, now = told.outcome, state_of(model, told.after, n_held, slots)
+        n_trace = len(model.rest) + len(model.dofs)
+        n_felt = 6 * len(model.joints) + len(model.actuators) + len(model.dofs)
+        for t in range(state_size(model, n_held, slots)):
+            told.after[t] = state[t]
+        outcome[OUTCOME.steps], outcome[OUTCOME.reason] = 1.0 * ticks, 1.0 * DONE
+        outcome[OUTCOME.needed] = 0.0
+        for k in range(ticks):
+            steer = len(model.actuators) * k if steered > 1 else 0
+            push = 6 * (len(model.bodies) - 1) * k if pushed > 1 else 0
+            own = Request(
+                part(request.control, steer),
+                part(request.pushes, push),
+                request.outside,
+                request.switches,
+                request.whole,
+                request.settings,
+                request.options,
+            )
+            metrics = part(told.metrics, METRIC.size * k)
+            count = step(model, own, now, metrics, work)
+            if count > slots or not is_finite(model, now):
+                outcome[OUTCOME.steps] = 1.0 * k
+                outcome[OUTCOME.reason] = 1.0 * (SLOTS if count > slots else DIVERGED)
+                outcome[OUTCOME.needed] = 1.0 * count
+                return
+            if felt > 1 or k == ticks - 1:
+                at = n_felt * k if felt > 1 else 0
+                sense(model, request.settings[SETTING.dt], now, part(told.sensed, at), work)
+            read_state(model, now, part(told.trace, n_trace * k), metrics, work)
+
+    return run
+
+
+# Arguments of kernels that make steps: all that a call is given, and all that it tells.
+SHARED = ("whole", "ticks", "steered", "pushed", "felt")
+INPUTS = {
+    "state": "n_state",
+    "control": "len(steered) n_controls common",
+    "pushes": "len(pushed) n_bodies 6 common",
+    "outside": "n_outside",
+    "switches": "n_switches common",
+    "settings": f"{SETTING.size} common",
+    "options": f"{OPTION.size} common",
+}
+OUTPUTS = {
+    "after": "n_state",
+    "trace": "len(ticks) n_trace",
+    "metrics": f"len(ticks) {METRIC.size}",
+    "sensed": "len(felt) n_sensed",
+    "outcome": f"{OUTCOME.size}",
+}
+_run = many_steps(step)
+
+
 @kernel(
     WorldArrays,
-    shared=("whole", "ticks", "steered", "pushed", "felt"),
-    inputs={
-        "state": "n_state",
-        "control": "len(steered) n_controls common",
-        "pushes": "len(pushed) n_bodies 6 common",
-        "outside": "n_outside",
-        "switches": "n_switches common",
-        "settings": f"{SETTING.size} common",
-        "options": f"{OPTION.size} common",
-    },
-    outputs={
-        "after": "n_state",
-        "trace": "len(ticks) n_trace",
-        "metrics": f"len(ticks) {METRIC.size}",
-        "sensed": "len(felt) n_sensed",
-        "outcome": f"{OUTCOME.size}",
-    },
+    shared=SHARED,
+    inputs=INPUTS,
+    outputs=OUTPUTS,
     work=STEP,
     lanes=False,
     label="simulation",
@@ -316,42 +393,7 @@ def simulate(
     model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
     options, after, trace, metrics, sensed, outcome, work,
 ):  # fmt: skip
-    """As many steps as there are ticks, from one state to another
-
-    Its arguments are all that a call is given, and all that it tells. Controls and wrenches are
-    one for all steps, or one for each; so is what is felt: that of the last step, or of each.
-    """
-    slots, n_held = whole[WHOLE.contact_slots], joint_rows(model)
-    now = state_of(model, after, n_held, slots)
-    n_trace = len(model.rest) + len(model.dofs)
-    n_felt = 6 * len(model.joints) + len(model.actuators) + len(model.dofs)
-    for t in range(state_size(model, n_held, slots)):
-        after[t] = state[t]
-    outcome[OUTCOME.steps], outcome[OUTCOME.reason] = 1.0 * len(ticks), 1.0 * DONE
-    outcome[OUTCOME.needed] = 0.0
-    for k in range(len(ticks)):
-        steer = len(model.actuators) * k if len(steered) > 1 else 0
-        push = 6 * (len(model.bodies) - 1) * k if len(pushed) > 1 else 0
-        request = Request(
-            part(control, steer), part(pushes, push), outside, switches, whole, settings, options
-        )
-        told = part(metrics, METRIC.size * k)
-        count = step(model, request, now, told, work)
-        if count > slots or not is_finite(model, now):
-            outcome[OUTCOME.steps] = 1.0 * k
-            outcome[OUTCOME.reason] = 1.0 * (SLOTS if count > slots else DIVERGED)
-            outcome[OUTCOME.needed] = 1.0 * count
-            return
-        if len(felt) > 1 or k == len(ticks) - 1:
-            at = n_felt * k if len(felt) > 1 else 0
-            sense(model, settings[SETTING.dt], now, part(sensed, at), work)
-        read_state(model, now, part(trace, n_trace * k), told, work)
-
-
-@function
-def is_finite(model, state):
-    """Whether all velocities are numbers within bounds."""
-    result = True
-    for t in range(6 * (len(model.bodies) - 1)):
-        result = result and absolute(state.twists[t]) < FASTEST
-    return result
+    """Steps of EULER or MIDPOINT: see `many_steps`"""
+    lengths = len(ticks), len(steered), len(pushed), len(felt)
+    request = Request(control, pushes, outside, switches, whole, settings, options)
+    _run(model, lengths, request, state, Told(after, trace, metrics, sensed, outcome), work)
