@@ -8,9 +8,10 @@
 | d | work.shift | the smallest displacement of all bodies, by mass, that takes them away |
 | mu | work.shifting | multipliers of the displacement, which are forgotten |
 
-It is one more solution with the factor of the step, on its rows. Where bodies have moved since,
+It is one more solution with the factor of the step, on its rows J. Where bodies have moved since,
 these are not quite those of the poses, and a part of r stays that is as small as the motion: the
-next step takes that, too.
+next step takes that, too. J of the new poses would not fit the factor, which holds its own rows
+stiffly: d would go along these, by much more than r.
 """
 
 from __future__ import annotations

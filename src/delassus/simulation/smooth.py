@@ -69,6 +69,7 @@ SMOOTH = layout(
     pose_sum=("n_bodies", POSE.size),
     twist_sum=("n_bodies", TWIST.size),
     reaction_sum="joint_rows",
+    last_blocks="n_blocks",
 )
 _NONE = (0, 0, 0, 0)  # counts of cone rows
 
@@ -223,12 +224,16 @@ def runge_kutta(model, request, state, work):
 # --- steps ----------------------------------------------------------------------------------------
 
 
-@function
+@routine
 def project(model, request, state, work):
-    """Close joints, in velocities and in positions, on rows of the end and the last factor."""
+    """Close joints, in velocities and in positions, by rows and factor of the last stage.
+
+    Its poses are those of the end but for O(dt^3). With rows of the end the factor would not fit:
+    it holds its own rows so stiffly that bodies would move along them by far more than the error.
+    """
     find_errors(model, request.switches, state, work)
-    put_joint_rows(model, request.settings, work, work.op.blocks, work.rows)
-    release_couplings(model, request.switches, work.op.blocks, work.rows)
+    put_joint_rows(model, request.settings, work, work.last_blocks, work.rows)
+    release_couplings(model, request.switches, work.last_blocks, work.rows)
     put_gap(model, ROW.velocity, work)
     smallest_change(model, work)
     for t in range(6 * (len(model.bodies) - 1)):

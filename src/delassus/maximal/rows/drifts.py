@@ -13,9 +13,9 @@ Forces f and moments n turn with the base, or with the follower, and p moves wit
 | w_B, w_F   | omega_base, omega | angular velocities                                            |
 | f', n'     | f_rate, n_rate   | rates of force and moment of a row                             |
 
-In w_B x (p' - v_B), v_B is the velocity of the base's centre. Inertia of motors needs it for degrees
-of freedom: they resist the change of a joint's velocity, not that of twists. Accelerations that
-keep joints closed need it for constrained rows, J a + dJ/dt u = 0.
+In w_B x (p' - v_B), v_B is the velocity of the base's centre. Inertia of motors needs drifts of
+degrees of freedom: they resist the change of a joint's velocity, not that of twists. Accelerations
+that keep joints closed need those of constrained rows: J a + dJ/dt u = 0.
 """
 
 from __future__ import annotations
