@@ -1,11 +1,43 @@
-"""Poses that move with twists."""
+"""Poses that move with twists, and onto joints.
+
+    M d = J^T mu  with  J d + r = 0
+
+| symbol | here | what it is |
+| --- | --- | --- |
+| r | ROW.residual | errors of positions of joints and couplings |
+| d | work.shift | the smallest displacement of all bodies, by mass, that takes them away |
+| mu | work.shifting | multipliers of the displacement, which are forgotten |
+
+It is one more solution with the factor of the step, on its rows J. Where bodies have moved since,
+these are not quite those of the poses, and a part of r stays that is as small as the motion: the
+next step takes that, too. J of the new poses would not fit the factor, which holds its own rows
+stiffly: d would go along these, by much more than r.
+"""
 
 from __future__ import annotations
 
-from ..compile import function, sincos, sqrt
+from ..compile import clear, function, layout, routine, sincos, sqrt
+from ..contact.operators.elements import Cones
+from ..contact.operators.recovery import JointRows, Limits, recover
+from ..maximal.assembly import joint_rows, place_system
+from ..maximal.rows.blocks import ROW
 from ..maximal.rows.bodies import POSE, TWIST
+from ..maximal.rows.couplings import coupling_error, run_coupling
+from ..maximal.rows.joints import JOINT
 from ..spatial.quaternions import multiply, unit
-from ..spatial.vectors import dot, get3, get4, put4
+from ..spatial.vectors import dot, get3, get4, get6, put4, put6
+from .actuation.wrenches import release_loops
+from .structure.world import bodies_of
+
+# Memory of displacements: see the table above. `push` is no force at all.
+DISPLACEMENT = layout(
+    shift=("n_bodies", 6),
+    push=("n_bodies", 6),
+    shifting="joint_rows",
+    gap="joint_rows",
+)
+CLOSED = 1e-12  # what is left of errors, in metres or radians
+_PASSES = 6
 
 _SMALL = 1e-12  # a rotation below which the quaternion of half the angle is exact to rounding
 
@@ -31,3 +63,58 @@ def move_poses(n, poses, twists, dt):
         w = get3(twists, twist + TWIST.omega)
         x = (dt * w[0], dt * w[1], dt * w[2])
         put4(poses, pose + POSE.quaternion, turn(get4(poses, pose + POSE.quaternion), x))
+
+
+# --- onto joints ----------------------------------------------------------------------------------
+
+
+@routine
+def find_errors(model, switches, state, work):
+    """Place everything anew, and store the errors of joints and couplings in their rows."""
+    place_system(model, state.poses, state.twists, state.q, work)
+    release_loops(model, switches, work.joints)
+    for j in range(len(model.joints)):
+        joint, at = model.joints[j], j * JOINT.size + JOINT.error
+        for k in range(joint.rows):
+            work.rows[(joint.row + k) * ROW.size + ROW.residual] = work.joints[at + k]
+    first = len(model.joints) - (len(model.bodies) - 1)
+    for c in range(len(model.couplings)):
+        coupling, is_on = model.couplings[c], switches[first + c] != 0.0
+        if coupling.is_sum == 0:
+            run_coupling(model, coupling, work.q, work.v, work.registers)
+        for k in range(coupling.rows):
+            error = coupling_error(model, coupling, k, work) if is_on else 0.0
+            work.rows[(coupling.row + k) * ROW.size + ROW.residual] = error
+
+
+@routine
+def smallest_change(model, work):
+    """M d = J^T mu with J d + gap = 0: d is work.shift, in the order of bodies; gap is given."""
+    view, n = bodies_of(model), 6 * (len(model.bodies) - 1)
+    clear(work.push, n)
+    clear(work.shifting, joint_rows(model))
+    joints = JointRows(work.op.blocks, work.stiffness, work.gap, work.shifting)
+    nothing = Cones(0, work.op.elements, work.op.blocks)
+    limits = Limits(CLOSED, _PASSES)
+    recover(
+        view, joints, nothing, work.push, work.cones.reactions, limits, work.moved, work.op
+    )  # fmt: skip
+    for i in range(len(model.bodies) - 1):
+        put6(work.shift, 6 * i, get6(work.moved, 6 * model.places[i].position))
+
+
+@function
+def put_gap(model, field, work):
+    """What rows have of a field of ROW, as the gap that `smallest_change` closes."""
+    for t in range(joint_rows(model)):
+        work.gap[t] = work.rows[t * ROW.size + field]
+
+
+@function
+def displace(model, switches, state, work):
+    """Move bodies by the smallest displacement that closes joints; rows have what is left."""
+    find_errors(model, switches, state, work)
+    put_gap(model, ROW.residual, work)
+    smallest_change(model, work)
+    move_poses(len(model.bodies) - 1, state.poses, work.shift, 1.0)
+    find_errors(model, switches, state, work)

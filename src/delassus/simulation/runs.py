@@ -12,7 +12,18 @@ from ..model.model import Model
 from .actuation.drives import Drives
 from .collision.geometry import Geometry
 from .collision.outside import moved
-from .step import DIVERGED, MIDPOINT, OUTCOME, SETTING, SLOTS, WHOLE, simulate, simulate_by_rows
+from .smooth import simulate_smooth, simulate_smooth_by_rows
+from .step import (
+    DIVERGED,
+    EULER,
+    OUTCOME,
+    RK4,
+    SETTING,
+    SLOTS,
+    WHOLE,
+    simulate,
+    simulate_by_rows,
+)
 from .structure.world import World
 from .told.metrics import METRIC
 from .touching import Touching
@@ -70,7 +81,10 @@ class Worlds:
         """The world's structure with so many slots for contacts."""
         self.system = MaximalSystem(self.model, contact_slots=slots)
         self.world = World(self.system, self.geometry, self.drives)
-        self._kernel = simulate_by_rows if self.world.is_by_rows else simulate
+        is_smooth = self.settings.whole[WHOLE.integrator] == RK4
+        by_rows = simulate_smooth_by_rows if is_smooth else simulate_by_rows
+        by_bodies = simulate_smooth if is_smooth else simulate
+        self._kernel = by_rows if self.world.is_by_rows else by_bodies
         self._whole = np.array([*self.settings.whole, slots], np.int64)
         self._for_one_step: list[np.ndarray] = []
 
@@ -219,7 +233,7 @@ class Worlds:
         """Contacts from outside of kernels, for one step; None if slots do not suffice."""
         numbers = np.zeros((len(own), self.world.dimensions["n_outside"]))
         if self.geometry.outside:
-            half = 0.5 * self.dt if self._whole[WHOLE.integrator] == MIDPOINT else 0.0
+            half = 0.0 if self._whole[WHOLE.integrator] == EULER else 0.5 * self.dt
             for row, world in zip(numbers, own, strict=True):
                 poses = moved(self.poses(world), self.twists(world), half)
                 found = self.touching.outside.contacts(poses, self.margin)

@@ -27,12 +27,12 @@ from .given.requests import over_steps, per_degree_of_freedom
 from .given.starting import Projection, chosen_start, on_joints, states_of
 from .runs import Run, Settings, Worlds
 from .sensing import Sensors
-from .step import EULER, MIDPOINT
+from .step import EULER, MIDPOINT, RK4
 from .switching import Switches
 from .told.failures import DIVERGED, Bounds, Failure, Watch, error_of
 from .told.recording import Recording
 
-INTEGRATORS = {"euler": EULER, "midpoint": MIDPOINT}
+INTEGRATORS = {"euler": EULER, "midpoint": MIDPOINT, "rk4": RK4}
 ON_ERROR = ("raise", "strict", "warn", "record")
 SOLVERS = ("auto",)
 _MARGIN = 2e-3  # contacts closer than this have rows
@@ -49,6 +49,8 @@ class Simulator(Sensors, Switches):
     Controls are those of `actuators`, by default the model's; if there are none, they are forces
     along the degrees of freedom. Then `stiffness` and `damping`, a number for each or one for all,
     make servos of these: where there is a stiffness, the control is a target.
+
+    With `displacement` bodies are moved after each step so that joints are closed.
 
     `ground` is whether there is a plane z = 0, in a model that has no plane of the world itself.
     `friction` and `restitution` are those of shapes that say nothing of it. `meshes` is with what
@@ -77,6 +79,7 @@ class Simulator(Sensors, Switches):
         joint_tolerance: float = 1e-9,
         max_iterations: int = 200,
         stabilization: Stabilization | None = None,
+        displacement: bool = False,
         contact_slots: int = 16,
         meshes: str = "planes",
         bounds: Bounds | None = None,
@@ -92,13 +95,16 @@ class Simulator(Sensors, Switches):
         self.worlds = None if worlds is None else positive_integer("worlds", worlds)
         self.on_error = known_name("on_error", on_error, ON_ERROR)
         self.bounds = Bounds() if bounds is None else instance("bounds", bounds, Bounds)
+        self.displacement = flag("displacement", displacement) or integrator == "rk4"
         if stabilization is None:
-            erp = 0.0 if self.integrator == "midpoint" else 0.1
+            erp = 0.1 if self.integrator == "euler" and not self.displacement else 0.0
             stabilization = Stabilization(joints=erp, contacts=0.1, depenetration_speed=1.0)
         self.stabilization = instance("stabilization", stabilization, Stabilization)
+        if integrator == "rk4" and self.stabilization.soft_joints is not None:
+            raise SettingError('joints are rigid with "rk4": it takes no soft_joints')
         request = solver_request(solver, tolerance, max_iterations)
         numbers = [*self.stabilization.packed(self.dt), _MARGIN, float(joint_tolerance)]
-        whole = [*request.limits, INTEGRATORS[self.integrator]]
+        whole = [*request.limits, INTEGRATORS[self.integrator], int(self.displacement)]
         self._worlds = Worlds(
             self.model,
             self._geometry(ground, Material(friction, restitution), meshes),

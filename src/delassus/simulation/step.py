@@ -4,10 +4,12 @@
 | --- | --- |
 | EULER | velocities at the end of the step from forces at its start; then positions: (10) |
 | MIDPOINT | Moreau's: positions move by half a step, velocities change there, then the other half |
+| RK4 | Runge-Kutta's, see `smooth`; steps with cone rows are those of MIDPOINT |
 
 MIDPOINT lets joint rows reflect: J u+ = -J u-, so that the mean velocity of the step satisfies
 joints, and no energy is lost. Rotations turn by gyroscopic terms of the mean velocity, which the
-last step tells. Where contacts close, a little less is reflected.
+last step tells. Where contacts close, a little less is reflected. Errors of positions stay as they
+are, unless they are moved away after each step: see `motion`.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ from .actuation.wrenches import put_reactions, put_wrenches, release_couplings, 
 from .collision.contacts import collide
 from .collision.outside import add_outside
 from .matching import match
-from .motion import move_poses
+from .motion import DISPLACEMENT, displace, move_poses
 from .narrow.records import COLLISION
 from .solution.cones import put_cones
 from .solution.solving import BY_BODIES, BY_ROWS, DRAIN, SOLUTION, Form, prepare_operator, solving
@@ -56,12 +58,13 @@ from .structure.state import state_of, state_size
 from .structure.world import WorldArrays
 from .told.metrics import METRIC, METRICS, put_metrics, read_state
 
-EULER, MIDPOINT = 0, 1
+EULER, MIDPOINT, RK4 = 0, 1, 2
 FASTEST = 1e6  # velocities beyond this, in m/s or rad/s, are those of a world that diverges
 # While a contact closes, faster than this, joints reflect so much of their velocity.
 CLOSING_SPEED, CLOSING_REFLECTION = 1e-3, 0.95
-# Whole settings of a call: those of contact solvers, then the integrator and the slots.
-WHOLE = slots(LIMIT, integrator=1, contact_slots=1)
+# Whole settings of a call: those of contact solvers, the integrator, whether joints are closed by
+# displacement, and the slots.
+WHOLE = slots(LIMIT, integrator=1, displacement=1, contact_slots=1)
 # Numbers of a call: those of rows, of contact solvers, and a few more.
 SETTING = slots(SETTINGS, margin=1, joint_tolerance=1)
 # Why a call ended: all steps done, too few slots for contacts, settings that are not finite.
@@ -73,6 +76,7 @@ STEP = layout(
     SOLUTION,
     ACTUATION,
     METRICS,
+    DISPLACEMENT,
     rows=("n_rows", ROW),
     active=("n_limits", ACTIVE),
     contacts=("n_slots", CONTACT),
@@ -101,6 +105,16 @@ class Request(NamedTuple):
     options: Any
 
 
+class Told(NamedTuple):
+    """What a call tells: the state after it; coordinates, metrics and sensors of its steps."""
+
+    after: Any
+    trace: Any
+    metrics: Any
+    sensed: Any
+    outcome: Any
+
+
 @routine
 def put_motion(model, dt, state, integrator, work):
     """Inertia, momentum with all forces, and the weights of springs."""
@@ -108,7 +122,7 @@ def put_motion(model, dt, state, integrator, work):
         put_inertia(model, i, work.bodies, work.inertia, 36 * (i - 1))
         at = TWIST.size * (i - 1)
         put_momentum(model, i, work.wrenches, dt, work.bodies, work.momentum, at)
-        if integrator == MIDPOINT:
+        if integrator != EULER:
             turn_at_mean(i, dt, work.bodies, state.before, work.momentum, at)
     put_tau(model, work)
     add_dof_impulses(model, work.tau, dt, work, work.free_blocks, work.momentum)
@@ -199,7 +213,7 @@ def find_contacts(model, request, state, work):
 @function
 def first_part(whole, settings):
     """The time for which bodies move before velocities change."""
-    return 0.5 * settings[SETTING.dt] if whole[WHOLE.integrator] == MIDPOINT else 0.0
+    return 0.5 * settings[SETTING.dt] if whole[WHOLE.integrator] != EULER else 0.0
 
 
 @function
@@ -215,7 +229,7 @@ def put_rows(model, request, count, state, work):
     row = put_limit_rows(model, settings, work, blocks, work.rows, work.active)
     n_limits = row - len(model.bounded) - n_held
     put_contact_rows(model, work.contacts, count, settings, work, blocks, work.rows, row)
-    if request.whole[WHOLE.integrator] == MIDPOINT:
+    if request.whole[WHOLE.integrator] != EULER:
         reflect(model, row, count, work.rows)
     counts = (0, n_limits, len(model.bounded), count)
     dt = settings[SETTING.dt]
@@ -223,33 +237,6 @@ def put_rows(model, request, count, state, work):
     for t in range(n_held):
         work.held[t] = DRAIN * state.held[t]
     return counts
-
-
-class Given(NamedTuple):
-    """All that a call is given: see `simulate`."""
-
-    whole: Any
-    ticks: Any
-    steered: Any
-    pushed: Any
-    felt: Any
-    state: Any
-    control: Any
-    pushes: Any
-    outside: Any
-    switches: Any
-    settings: Any
-    options: Any
-
-
-class Told(NamedTuple):
-    """All that a call tells: see `simulate`."""
-
-    after: Any
-    trace: Any
-    metrics: Any
-    sensed: Any
-    outcome: Any
 
 
 @function
@@ -272,8 +259,8 @@ def is_finite(model, state):
     return result
 
 
-def stepping(form: Form) -> Callable:
-    """The function that makes steps, with cone rows solved for in a form."""
+def finishing(form: Form) -> Callable:
+    """The function for the rest of a step, once contacts are found; cone rows are in a form."""
     solve_step = solving(form)
 
     @function
@@ -302,14 +289,11 @@ def stepping(form: Form) -> Callable:
             is_changed = find_sides(model, work.rates, passes < FREE_PASSES, work)
         return natural, residual, iterations, passes
 
-    @routine
-    def step(model, request, state, metrics, work):
-        """One step. Returns how many contacts there are; beyond the slots nothing is done."""
+    @function
+    def finish_step(model, request, count, state, metrics, work):
+        """The rest of a step, once contacts are found."""
         whole, settings = request.whole, request.settings
         n = len(model.bodies) - 1
-        count = find_contacts(model, request, state, work)
-        if count > whole[WHOLE.contact_slots]:
-            return count
         counts = put_rows(model, request, count, state, work)
         told = solve_motion(model, request, counts, state, work)
         keep_reactions(counts, state, work)
@@ -322,43 +306,73 @@ def stepping(form: Form) -> Callable:
         for k in range(len(model.rest)):
             state.q[k] = work.q[k]
         move_poses(n, state.poses, state.twists, settings[SETTING.dt] - first_part(whole, settings))
+        if whole[WHOLE.displacement] > 0:
+            displace(model, request.switches, state, work)
         put_metrics(model, counts, told, request.options, metrics, work)
+
+    return finish_step
+
+
+def stepping(finish_step: Callable) -> Callable:
+    """The function for one step of EULER or MIDPOINT."""
+
+    @routine
+    def step(model, request, state, metrics, work):
+        """One step. Returns how many contacts there are; beyond the slots nothing is done."""
+        count = find_contacts(model, request, state, work)
+        if count <= request.whole[WHOLE.contact_slots]:
+            finish_step(model, request, count, state, metrics, work)
         return count
 
+    return step
+
+
+def many_steps(step: Callable) -> Callable:
+    """As many steps as there are ticks, from one state to another, by a function for one of them.
+
+    Controls and wrenches are one for all steps, or one for each; so is what is felt: that of the
+    last step, or of each.
+    """
+
     @function
-    def run_steps(model, given, told, work):
-        """As many steps as there are ticks, from one state to another"""
-        whole, settings, n_held = given.whole, given.settings, joint_rows(model)
-        slots, steps, outcome = whole[WHOLE.contact_slots], len(given.ticks), told.outcome
-        now = state_of(model, told.after, n_held, slots)
+    def run(model, lengths, request, state, told, work):
+        ticks, steered, pushed, felt = lengths
+        slots, n_held = request.whole[WHOLE.contact_slots], joint_rows(model)
+        outcome, now = told.outcome, state_of(model, told.after, n_held, slots)
         n_trace = len(model.rest) + len(model.dofs)
         n_felt = 6 * len(model.joints) + len(model.actuators) + len(model.dofs)
         for t in range(state_size(model, n_held, slots)):
-            told.after[t] = given.state[t]
-        outcome[OUTCOME.steps], outcome[OUTCOME.reason] = 1.0 * steps, 1.0 * DONE
+            told.after[t] = state[t]
+        outcome[OUTCOME.steps], outcome[OUTCOME.reason] = 1.0 * ticks, 1.0 * DONE
         outcome[OUTCOME.needed] = 0.0
-        for k in range(steps):
-            steer = len(model.actuators) * k if len(given.steered) > 1 else 0
-            push = 6 * (len(model.bodies) - 1) * k if len(given.pushed) > 1 else 0
-            request = Request(
-                part(given.control, steer), part(given.pushes, push), given.outside, given.switches,
-                whole, settings, given.options,
-            )  # fmt: skip
+        for k in range(ticks):
+            steer = len(model.actuators) * k if steered > 1 else 0
+            push = 6 * (len(model.bodies) - 1) * k if pushed > 1 else 0
+            own = Request(
+                part(request.control, steer),
+                part(request.pushes, push),
+                request.outside,
+                request.switches,
+                request.whole,
+                request.settings,
+                request.options,
+            )
             metrics = part(told.metrics, METRIC.size * k)
-            count = step(model, request, now, metrics, work)
+            count = step(model, own, now, metrics, work)
             if count > slots or not is_finite(model, now):
                 outcome[OUTCOME.steps] = 1.0 * k
                 outcome[OUTCOME.reason] = 1.0 * (SLOTS if count > slots else DIVERGED)
                 outcome[OUTCOME.needed] = 1.0 * count
                 return
-            if len(given.felt) > 1 or k == steps - 1:
-                at = n_felt * k if len(given.felt) > 1 else 0
-                sense(model, settings[SETTING.dt], now, part(told.sensed, at), work)
+            if felt > 1 or k == ticks - 1:
+                at = n_felt * k if felt > 1 else 0
+                sense(model, request.settings[SETTING.dt], now, part(told.sensed, at), work)
             read_state(model, now, part(told.trace, n_trace * k), metrics, work)
 
-    return run_steps
+    return run
 
 
+# Arguments of kernels that make steps: all that a call is given, and all that it tells.
 CALL: dict[str, Any] = {
     "shared": ("whole", "ticks", "steered", "pushed", "felt"),
     "inputs": {
@@ -377,37 +391,32 @@ CALL: dict[str, Any] = {
         "sensed": "len(felt) n_sensed",
         "outcome": f"{OUTCOME.size}",
     },
-    "work": STEP,
     "lanes": False,
 }
-run_by_bodies, run_by_rows = stepping(BY_BODIES), stepping(BY_ROWS)
+finish_by_bodies, finish_by_rows = finishing(BY_BODIES), finishing(BY_ROWS)
+run_by_bodies = many_steps(stepping(finish_by_bodies))
+run_by_rows = many_steps(stepping(finish_by_rows))
 
 
-@kernel(WorldArrays, label="simulation", **CALL)
+@kernel(WorldArrays, work=STEP, label="simulation", **CALL)
 def simulate(
     model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
     options, after, trace, metrics, sensed, outcome, work,
 ):  # fmt: skip
-    """As many steps as there are ticks, from one state to another
-
-    Its arguments are all that a call is given, and all that it tells. Controls and wrenches are
-    one for all steps, or one for each; so is what is felt: that of the last step, or of each.
-    """
-    given = Given(
-        whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
-        options,
-    )  # fmt: skip
-    run_by_bodies(model, given, Told(after, trace, metrics, sensed, outcome), work)
+    """Steps of EULER or MIDPOINT, cone rows by bodies: see `many_steps`"""
+    lengths = len(ticks), len(steered), len(pushed), len(felt)
+    request = Request(control, pushes, outside, switches, whole, settings, options)
+    told = Told(after, trace, metrics, sensed, outcome)
+    run_by_bodies(model, lengths, request, state, told, work)
 
 
-@kernel(WorldArrays, label="simulation by rows", **CALL)
+@kernel(WorldArrays, work=STEP, label="simulation by rows", **CALL)
 def simulate_by_rows(
     model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
     options, after, trace, metrics, sensed, outcome, work,
 ):  # fmt: skip
-    """`simulate` for worlds whose cone rows may touch many bodies: see `solution.rows`."""
-    given = Given(
-        whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
-        options,
-    )  # fmt: skip
-    run_by_rows(model, given, Told(after, trace, metrics, sensed, outcome), work)
+    """Steps of EULER or MIDPOINT, cone rows by rows: see `many_steps`"""
+    lengths = len(ticks), len(steered), len(pushed), len(felt)
+    request = Request(control, pushes, outside, switches, whole, settings, options)
+    told = Told(after, trace, metrics, sensed, outcome)
+    run_by_rows(model, lengths, request, state, told, work)

@@ -5,6 +5,7 @@
 | phi         | ROW.residual          | what the coupling asks to be zero                         |
 | dphi/dq_t   | slope                 | its derivative by the coordinate of a term                |
 | J_a, (64)   | f, n_row, arms        | the row of a coordinate, as force and moment at its joint |
+| dJ/dt u     | `coupling_drift`      | how fast J u changes while twists do not                  |
 | J           | blocks                | sum of slopes times rows of coordinates                   |
 """
 
@@ -16,6 +17,7 @@ from ...spatial.vectors import add_cross
 from ..structure.packed import SIDE
 from .blocks import ROW, joint_arms, joint_row, put_measures
 from .bodies import side_mobility, side_velocity
+from .drifts import free_drift
 
 
 @function
@@ -25,7 +27,7 @@ def put_coupling(system, c, work, blocks, rows):
     height = SIDE * coupling.rows
     clear(part(blocks, coupling.block), height * coupling.body_count)
     if coupling.is_sum == 0:
-        run_coupling(system, coupling, work.q, work.registers)
+        run_coupling(system, coupling, work.q, work.v, work.registers)
     for k in range(coupling.rows):
         put_slopes(system, coupling, k, work, blocks)
         velocity, mobility = 0.0, 0.0
@@ -39,13 +41,14 @@ def put_coupling(system, c, work, blocks, rows):
 
 
 @function
-def run_coupling(system, coupling, q, memory):
-    """phi and dphi/dq of a recorded function, which stay in its registers."""
+def run_coupling(system, coupling, q, v, memory):
+    """phi, dphi/dq and v^T d2phi/dq2 v of a recorded function, which stay in its registers."""
     at = implicit_registers(coupling.term_count, coupling.rows)
     registers = part(memory, coupling.registers)
     for t in range(coupling.term_count):
-        registers[at.x + t] = q[system.terms[coupling.first_term + t].q]
-        registers[at.v + t] = 0.0
+        term = system.terms[coupling.first_term + t]
+        registers[at.x + t] = q[term.q]
+        registers[at.v + t] = v[term.v]
     constants = system.program_constants
     run_program(system.code, coupling.program, coupling.to_bias, constants, registers)
 
@@ -63,15 +66,36 @@ def coupling_error(system, coupling, k, work):
 
 
 @function
+def slope_of(system, coupling, k, t, registers):
+    """dphi_k/dq_t"""
+    n = coupling.term_count
+    if coupling.is_sum == 0:
+        slopes = coupling.registers + implicit_registers(n, coupling.rows).jacobian
+        return registers[slopes + n * k + t]
+    return system.terms[coupling.first_term + t].coefficient
+
+
+@function
+def coupling_drift(system, coupling, k, work):
+    """v^T d2phi_k/dq2 v + sum of slopes times drifts of coordinates, right after `put_coupling`."""
+    drift = 0.0
+    if coupling.is_sum == 0:
+        at = implicit_registers(coupling.term_count, coupling.rows)
+        drift = work.registers[coupling.registers + at.bias + k]
+    for t in range(coupling.term_count):
+        dof = system.dofs[system.terms[coupling.first_term + t].v]
+        place = dof.place - system.joints[dof.joint].rows
+        slope = slope_of(system, coupling, k, t, work.registers)
+        drift += slope * free_drift(system, dof.joint, place, work.bodies, work.joints)
+    return drift
+
+
+@function
 def put_slopes(system, coupling, k, work, blocks):
     """Add dphi_k/dq_t times the row of each coordinate to the blocks of its bodies."""
-    n = coupling.term_count
-    slopes = implicit_registers(n, coupling.rows).jacobian + n * k
-    for t in range(n):
+    for t in range(coupling.term_count):
         term = system.terms[coupling.first_term + t]
-        slope = term.coefficient
-        if coupling.is_sum == 0:
-            slope = work.registers[coupling.registers + slopes + t]
+        slope = slope_of(system, coupling, k, t, work.registers)
         dof = system.dofs[term.v]
         f, n_row = joint_row(work.joints, dof.joint, dof.place)
         arm_base, arm = joint_arms(work.joints, dof.joint)
