@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from ..errors import DelassusError
-from . import bench, count, demo, info, view, warmup
+from . import bench, count, demo, info, simulate, view, warmup
 
 __all__ = ["main"]
 
-_COMMANDS = (demo, info, view, bench, count, warmup)
+_COMMANDS = (demo, info, simulate, view, bench, count, warmup)
 _USAGE_ERROR = 2
 _INTERRUPTED = 130
 

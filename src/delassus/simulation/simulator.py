@@ -173,8 +173,9 @@ class Simulator(Sensors, Switches):
     ) -> Projection:
         """Start anew at q and v, projected onto joints; returns by how much that changed them.
 
-        Without q it is the `keyframe` of that name, else the one called "home", else the neutral
-        configuration. The controls of a keyframe are those of steps that are given none.
+        Without q it is the `keyframe` of that name, else the one called "home", else "qpos0" (where
+        an MJCF file places free bodies), else the neutral configuration. The controls of a keyframe
+        are those of steps that are given none.
         """
         start = chosen_start(self.model, q, v, keyframe)
         n = self.worlds

@@ -174,6 +174,23 @@ def test_keyframes_place_bodies_where_mujoco_does(read, write):
     assert (home.u.tolist(), home.time) == ([5.0, 7.0], 2.0)
 
 
+def test_initial_poses_are_a_keyframe_where_there_is_no_home(read, write):
+    body = '<body name="{}" pos="{}" quat="0 1 0 0"><freejoint/><geom size="1"/></body>'
+    world = body.format("a", "1 2 3") + body.format("b", "4 5 6")
+    text = f"<mujoco><worldbody>{world}</worldbody>{{}}</mujoco>"
+    model = read(text.format(""))
+    q = model.keyframes["qpos0"].q
+    np.testing.assert_allclose(q, [1, 2, 3, 1, 0, 0, 0, 4, 5, 6, 1, 0, 0, 0], atol=1e-15)
+    start = dl.Simulator(model, ground=False).q
+    np.testing.assert_array_equal(start, q)
+    qpos = " ".join(map(str, [0, 0, 1, 1, 0, 0, 0] * 2))
+    for name, names in (("home", ["home"]), ("work", ["work", "qpos0"])):
+        key = f'<keyframe><key name="{name}" qpos="{qpos}"/></keyframe>'
+        assert list(read(text.format(key)).keyframes) == names
+    at_zero = body.format("a", "0 0 0").replace("0 1 0 0", "1 0 0 0")
+    assert not read(f"<mujoco><worldbody>{at_zero}</worldbody></mujoco>").keyframes
+
+
 def test_a_base_that_is_freed_stays_in_keyframes_where_the_file_puts_it(read, write):
     text = """<mujoco><worldbody><body name="base" pos="1 2 3" euler="0 0 90"><geom size="1"/>
      <body name="arm" pos="0 0 1"><joint axis="0 1 0"/><geom size="1"/></body></body></worldbody>

@@ -13,6 +13,10 @@ from ...checks import finite_number, real_array, shown
 from ...errors import ModelError
 from ...spatial.constant import ConstantArrays, constant
 
+HOME = "home"
+INITIAL = "qpos0"  # where a file places free bodies at first, if it has no keyframe HOME
+STARTS = (HOME, INITIAL)  # where simulations start: at the first of these that a model has
+
 
 @dataclass(frozen=True, eq=False)
 class Keyframe(ConstantArrays):

@@ -15,10 +15,9 @@ from ...constrained.tasks.loops import close_loops
 from ...errors import ConvergenceError, SettingError, ShapeError
 from ...model.model import Model
 from ...model.parts.constraints import Constraint
-from ...model.parts.keyframes import Keyframe
+from ...model.parts.keyframes import STARTS, Keyframe
 from ...model.parts.names import known_name
 
-_HOME = "home"
 CLOSED = 1e-10  # an error of rows, in metres or radians, that needs no projection
 _FEW = 4  # states whose errors plain Python finds faster than a kernel is compiled
 
@@ -47,8 +46,8 @@ def chosen_start(
         if q is not None:
             raise SettingError("reset takes q or a keyframe, not both")
         known_name("keyframe", keyframe, model.keyframes)
-    elif q is None and _HOME in model.keyframes:
-        keyframe = _HOME
+    elif q is None:
+        keyframe = next((name for name in STARTS if name in model.keyframes), None)
     if keyframe is None:
         return Start(model.neutral() if q is None else q, v, 0.0, 0.0)
     frame: Keyframe = model.keyframes[keyframe]

@@ -6,7 +6,7 @@ import numpy as np
 
 from ....spatial.constant import scaled_to_unit
 from ...model import Model
-from ...parts.keyframes import Keyframe
+from ...parts.keyframes import HOME, INITIAL, Keyframe
 from .names import MjcfNames, blamed
 from .states import SCALAR_LAST, quaternion_starts, with_linear_velocities, with_quaternions
 
@@ -14,23 +14,34 @@ from .states import SCALAR_LAST, quaternion_starts, with_linear_velocities, with
 def with_keyframes(
     model: Model, compiled, names: MjcfNames, controls: list[int], freed: int | None
 ) -> Model:
-    """The model with the file's keyframes.
+    """The model with the file's keyframes, and qpos0 as one if there is no "home".
 
-    `controls` are the numbers in MuJoCo of the model's controls. `freed` is a body that the file
-    holds in the world and that floats here, if there is one: it stays where the file puts it.
+    qpos0 has the poses that the file gives to free bodies. It is added where it is not the neutral
+    configuration. `controls` are the numbers in MuJoCo of the model's controls. `freed` is a body
+    that the file holds in the world and that floats here, if there is one: it stays where the file
+    puts it.
     """
+    # A freed body's joint is the first.
+    pose = [] if freed is None else [*compiled.body_pos[freed], *compiled.body_quat[freed]]
+    rest = [] if freed is None else [0.0] * 6
     keyframes = []
     for i, name in enumerate(names.keys):
-        qpos, qvel = np.array(compiled.key_qpos[i]), np.array(compiled.key_qvel[i])
-        if freed is not None:  # its joint is the first
-            pose = [*compiled.body_pos[freed], *compiled.body_quat[freed]]
-            qpos, qvel = np.concatenate([pose, qpos]), np.concatenate([np.zeros(6), qvel])
+        qvel = np.concatenate([rest, compiled.key_qvel[i]])
         with blamed("key", name):
-            q = _with_unit_quaternions(model, with_quaternions(model, qpos, SCALAR_LAST))
+            q = _configuration(model, np.concatenate([pose, compiled.key_qpos[i]]))
             v = with_linear_velocities(model, q, qvel, to_world=False)
             u = np.array(compiled.key_ctrl[i])[controls]
             keyframes.append(Keyframe(name, q, v, u, float(compiled.key_time[i])))
+    initial = _configuration(model, np.concatenate([pose, compiled.qpos0]))
+    has_start = {HOME, INITIAL}.intersection(names.keys)
+    if not has_start and not np.array_equal(initial, model.neutral()):
+        keyframes.append(Keyframe(INITIAL, initial, np.zeros(model.nv), np.zeros(len(controls))))
     return model.replace(keyframes=keyframes) if keyframes else model
+
+
+def _configuration(model: Model, qpos: np.ndarray) -> np.ndarray:
+    """q of MuJoCo's qpos."""
+    return _with_unit_quaternions(model, with_quaternions(model, qpos, SCALAR_LAST))
 
 
 def _with_unit_quaternions(model: Model, q: np.ndarray) -> np.ndarray:
