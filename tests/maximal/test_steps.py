@@ -317,7 +317,8 @@ def test_the_frame_of_a_normal_is_a_rotation():
         (0.0, 2.0, 0.5, 0.0),  # separates
         (0.001, -2.0, 0.5, -1.0),  # closes within this step
         (0.1, -2.0, 0.5, 10.0),  # does not yet
-        (-0.001, -2.0, 0.5, -1.02),
+        (-0.001, -2.0, 0.5, -1.0),  # the faster of both, not the sum
+        (-0.5, -2.0, 0.5, -3.0),
     ],
 )
 def test_biases_of_contacts(distance, speed, restitution, bias):

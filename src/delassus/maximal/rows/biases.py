@@ -10,8 +10,9 @@ Tsounis et al., Eqs. (80), (89) to (91), (94), (106).
 
 Departs from the paper: limits are two-sided as contacts are (91b), since (90b) acts only after a
 limit is passed. Speeds at which errors are taken away are capped. Restitution is for contacts that
-close: faster than a threshold, and within this step; their gap gives no bias. A softened row has no
-bias of stabilisation, and is rigid while it is open.
+close: faster than a threshold, and within this step; their gap gives no bias. Where such a contact
+overlaps, the faster of bounce and stabilisation counts: their sum would give energy at each bounce.
+A softened row has no bias of stabilisation, and is rigid while it is open.
 """
 
 from __future__ import annotations
@@ -96,12 +97,13 @@ def bias_contact(contacts, c, settings, rows, row):
     bounce = e * speed if closes else 0.0
     is_soft = (has_own or settings[soft + SOFTENING.law] != RIGID) and residual <= 0.0
     if not is_soft and not (bounce < 0.0 and residual > 0.0):
-        bounce += unilateral_bias(
+        parting = unilateral_bias(
             residual,
             dt,
             settings[SETTINGS.contact_erp],
             settings[SETTINGS.depenetration_speed],
         )
+        bounce = min(bounce, parting) if bounce < 0.0 else parting
     rows[normal + ROW.bias] = bounce
     if is_soft and has_own:
         soften_contact(contacts, own, residual, dt, rows, row)
