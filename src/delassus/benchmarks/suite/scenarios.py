@@ -42,13 +42,13 @@ SCENARIOS = {
     "fourbar_fixed": Scenario(swing=0.6, frequency=1.5),
     "fourbar_free": Scenario(height=0.2, tilt=0.5, spin=1.0, swing=0.5, push=0.5),
     "arm7d": Scenario(swing=2.0),
-    "quadruped": Scenario(height=0.1, tilt=0.2, swing=0.6, frequency=2.0, push=0.5),
+    "quadruped": Scenario(height=0.1, tilt=0.2, swing=0.35, frequency=2.0, push=0.5),
     "bdx": Scenario(height=0.1, tilt=0.1, swing=0.3, push=0.3),
     "lima": Scenario(height=0.1, tilt=0.1, swing=0.3, push=0.3),
     "misha": Scenario(swing=1.2),
     "walker": Scenario(height=0.05, tilt=0.1, swing=0.2, push=0.2),
     "gazelle": Scenario(swing=1.0),
-    "iron_man": Scenario(swing=1.0),
+    "iron_man": Scenario(swing=1.5),
 }
 
 
