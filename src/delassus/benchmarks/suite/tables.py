@@ -28,7 +28,7 @@ def is_solved(record: Record, key: str = "natural_map") -> bool:
 
 
 def of_mode(records: Iterable[Record], mode: str) -> list[Record]:
-    """Records of a mode; without joints a sample has no split run, and counts as a cold one."""
+    """Records of a mode; samples without joints have none in the mode "split"."""
     return [r for r in records if r["mode"] == mode]
 
 
@@ -129,11 +129,18 @@ def systems_table(records: Sequence[Record], mode: str) -> Table:
     for system in systems:
         times = _by_solver([r for r in of_mode(records, mode) if r["system"] == system])
         if times:
-            shares = {n: float(np.mean([x is not None for x in t])) for n, t in times.items()}
-            found.append({"system": system, "samples": len(next(iter(times.values()))), **shares})
-    columns = [*named("system", "samples")]
+            solved = {n: np.array([x is not None for x in t]) for n, t in times.items()}
+            shares = {n: float(np.mean(x)) for n, x in solved.items()}
+            nobody = int(np.sum(~np.any(list(solved.values()), axis=0)))
+            count = len(next(iter(times.values())))
+            found.append({"system": system, "samples": count, "by_none": nobody, **shares})
+    columns = [*named("system", "samples"), Column("by_none", "solved by none")]
     columns += numbers(".2f", **{n: n for n in contact.SOLVERS if n not in CCP})
-    return Table(f"systems_{mode}", f"Shares solved, {MODES[mode]}", columns, found)
+    note = (
+        "Solved by none: redundant joint rows whose position errors contradict each other have no\n"
+        "solution; others may only be too hard."
+    )
+    return Table(f"systems_{mode}", f"Shares solved, {MODES[mode]}", columns, found, note)
 
 
 def time_ratios(records: Sequence[Record], mode: str) -> dict[str, np.ndarray]:
