@@ -8,7 +8,7 @@ are told apart by it. Reactions are kept, so that all of it can be computed agai
 from __future__ import annotations
 
 import time
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -78,7 +78,7 @@ def _timed(p: contact.Problem, solver: str, options: dict) -> tuple[contact.Solu
     return found, best
 
 
-@lru_cache(maxsize=None)
+@cache
 def _load(solver: str) -> None:
     """Compile a solver, or load it, which is not part of its times."""
     contact.solve(contact.Problem(np.eye(3), np.full(3, -1.0), friction=0.5), solver, threads=1)
