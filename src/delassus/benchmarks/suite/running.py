@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -152,14 +153,19 @@ class Run:
             function(*arguments)
             bar.update()
             spawn = multiprocessing.get_context("spawn")
-            with ProcessPoolExecutor(self.workers, spawn) as pool:
+            with ProcessPoolExecutor(self.workers, spawn, _leave_stopping) as pool:
                 try:
                     for done in as_completed([pool.submit(f, *x) for f, x in jobs[1:]]):
                         done.result()
                         bar.update()
-                except BaseException:
-                    pool.shutdown(wait=False, cancel_futures=True)
+                except BaseException:  # jobs that run are still brought to their end
+                    pool.shutdown(cancel_futures=True)
                     raise
+
+
+def _leave_stopping() -> None:
+    """Ctrl-C is for the process that waits, which then gives no more jobs."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager
