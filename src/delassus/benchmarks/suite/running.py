@@ -83,7 +83,7 @@ class Run:
         return {s: own for s in self.plan.systems if (own := self.store.samples(s)) is not None}
 
     def records(self) -> list[dict]:
-        """One record for each run of a solver on a sample."""
+        """One record for each run of a solver, of samples that all solvers have been run on."""
         found = []
         for system, told, solver, path in self._files():
             _, modes = read_arrays(path)
@@ -109,12 +109,13 @@ class Run:
         return [x for x in found if x is not None]
 
     def _files(self) -> Iterator[tuple[str, dict, str, Path]]:
+        """Files of samples that all solvers have been run on."""
         for system, own in self.index().items():
             for told in own:
-                for solver in contact.SOLVERS:
-                    path = self.store.solution_path(system, told["number"], solver)
-                    if path.is_file():
-                        yield system, told, solver, path
+                place, number = self.store.solution_path, told["number"]
+                paths = {solver: place(system, number, solver) for solver in contact.SOLVERS}
+                if all(path.is_file() for path in paths.values()):
+                    yield from ((system, told, *item) for item in paths.items())
 
     # --- work -------------------------------------------------------------------------------------
 
