@@ -137,8 +137,8 @@ def systems_table(records: Sequence[Record], mode: str) -> Table:
     columns = [*named("system", "samples"), Column("by_none", "solved by none")]
     columns += numbers(".2f", **{n: n for n in contact.SOLVERS if n not in CCP})
     note = (
-        "Solved by none: redundant joint rows whose position errors contradict each other have no\n"
-        "solution; others may only be too hard."
+        "Solved by none: a contact may jam a mechanism of one freedom, and then there is no\n"
+        "solution by Coulomb's law; others may only be too hard."
     )
     return Table(f"systems_{mode}", f"Shares solved, {MODES[mode]}", columns, found, note)
 
