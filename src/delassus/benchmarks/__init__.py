@@ -7,6 +7,7 @@
 | `reporting/` | tables, ratios, checks, conclusions, plots, files |
 | `comparing/` | algorithms, methods and problems that several benchmarks share |
 | `tree/`, `contact/`, `seed_000/` and so on | a benchmark each, declared for `runner.py` |
+| `suite/` | thirteen systems, in a run of its own that can be stopped and goes on |
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from .seed_000 import SEED_000
 from .seed_002 import SEED_002
 from .seed_003 import SEED_003
 from .seed_004 import SEED_004
+from .suite import SUITE, Suite
 from .tree import TREE
 
 __all__ = ["BENCHMARKS", "Benchmark", "Result", "Settings"]
 
-BENCHMARKS = {
+BENCHMARKS: dict[str, Benchmark | Suite] = {
     benchmark.name: benchmark
-    for benchmark in (TREE, SEED_000, SEED_002, SEED_003, SEED_004, CONTACT)
+    for benchmark in (TREE, SEED_000, SEED_002, SEED_003, SEED_004, CONTACT, SUITE)
 }

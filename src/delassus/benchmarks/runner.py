@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import DelassusError
@@ -69,9 +70,13 @@ class Benchmark:
     conclusions: Sequence[Callable[[Findings], Iterable[Fact]]]
     derived: Sequence[Derived] = ()
     needs: Sequence[Callable[[], object]] = ()  # each raises an error if a package is missing
+    is_long: bool = False  # only run if it is named
 
-    def run(self, settings: Settings | None = None) -> Result:
-        """Measure on this machine; everything that is reported comes from this one run."""
+    def run(self, settings: Settings | None = None, folder: Path | None = None) -> Result:
+        """Measure on this machine; everything that is reported comes from this one run.
+
+        `folder` is for benchmarks that keep parts of a run: this one keeps none.
+        """
         self._check_possible()
         settings = Settings() if settings is None else settings
         machine = describe()  # before the benchmark adds its own load

@@ -18,7 +18,9 @@ def add_to(commands) -> None:
         help="run benchmarks against other libraries",
         description="Run benchmarks; write tables, plots and JSON from the same run.",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks (default: all)")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="benchmarks (default: all but suite)"
+    )
     parser.add_argument("--list", action="store_true", help="list the benchmarks and stop")
     parser.add_argument(
         "--output", type=Path, default=Path("bench-results"), metavar="DIR",
@@ -57,8 +59,8 @@ def run(options: argparse.Namespace) -> int:
     settings = Settings.quick() if options.quick else Settings()
     settings = replace(settings, count_operations=options.count)
     failures = []
-    for name in options.names or BENCHMARKS:
-        result = BENCHMARKS[name].run(settings)
+    for name in options.names or [n for n, b in BENCHMARKS.items() if not b.is_long]:
+        result = BENCHMARKS[name].run(settings, options.output)
         failures += result.failures
         paths = result.save(options.output, json_only=options.json_only)
         if options.json_only:
