@@ -63,12 +63,25 @@ BY_BODIES = Form(bodies.BODIES_OPERATOR, bodies.begin, bodies.free_velocities)
 BY_ROWS = Form(rows.ROWS_OPERATOR, rows.begin, rows.free_velocities)
 
 
+@function
+def usual_mobility(model, rows):
+    """The mean mobility of joint rows, for those between two bodies without mass."""
+    total, count = 0.0, 0
+    for t in range(joint_rows(model)):
+        mobility = rows[t * ROW.size + ROW.mobility]
+        if mobility > 0.0:
+            total, count = total + mobility, count + 1
+    return total / count if count > 0 else 1.0
+
+
 @routine
 def prepare_operator(model, inertia, free_blocks, weights, rows, work):
     """A = M + springs + J^T S_j^-1 J, without inside bodies."""
     view, op = bodies_of(model), work.op
+    usual = usual_mobility(model, rows)
     for t in range(joint_rows(model)):
         mobility = rows[t * ROW.size + ROW.mobility]
+        mobility = mobility if mobility > 0.0 else usual
         softness = EPS * mobility + rows[t * ROW.size + ROW.compliance]
         work.stiffness[t] = 1.0 / softness if softness > 0.0 else 0.0
         at = t * ROW.size
