@@ -31,3 +31,11 @@ def test_joints_between_bodies_without_mass_hold():
     energy = told["kinetic_energy"] + told["potential_energy"]
     assert told["joint_error"].max() < 1e-5
     assert np.ptp(energy) < 1e-3 * told["kinetic_energy"].max()
+
+
+def test_couplings_of_several_joints_hold():
+    """Differentials of Tello: a coupling touches up to five bodies."""
+    model = dl.robots.tello()
+    sim = dl.Simulator(model, ground=False)
+    told = sim.rollout(100).metrics
+    assert told["joint_error"].max() < 1e-9

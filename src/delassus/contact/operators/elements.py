@@ -1,4 +1,4 @@
-"""Elements of rows: up to six rows that touch up to four bodies, and their products with vectors.
+"""Elements of rows: up to six rows that touch up to eight bodies, and their products with vectors.
 
 An element is a record with these fields, whatever keeps it:
 
@@ -26,7 +26,9 @@ from ...spatial.vectors import get6, put6
 from .blocks import Block, add_product, add_scaled6, dot6, front_block, scale6
 from .order import INDEX, Order, index_record
 
-MOST_BODIES, MOST_ROWS = 4, 6  # of one element
+# Of one element: a coupling of several joints touches the bodies of all of them.
+MOST_BODIES, MOST_ROWS = 8, 6
+MOST_CONE_BODIES = 4
 PANEL = MOST_BODIES * MOST_ROWS * 6  # numbers of the largest Jacobian of an element
 
 JOINT = np.dtype(
@@ -41,7 +43,7 @@ JOINT = np.dtype(
 # Two bodies of a joint by their number in it, the earlier one first, and their block of A.
 PAIR = index_record("first", "second", "at", "pitch")
 # An element in memory of floating-point numbers.
-CONE = slots(row=1, height=1, count=1, jacobian=1, places=MOST_BODIES)
+CONE = slots(row=1, height=1, count=1, jacobian=1, places=MOST_CONE_BODIES)
 
 
 class Element(NamedTuple):

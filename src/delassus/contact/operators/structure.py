@@ -12,10 +12,10 @@ from ...checks import real_array
 from ...compile import Tabulated
 from ...errors import DataTypeError, ModelError, ShapeError
 from .bodies import BLOCK, MOST_CONE_ROWS
-from .elements import CONE, JOINT, MOST_BODIES, PAIR, joint_records
+from .elements import CONE, JOINT, MOST_BODIES, MOST_CONE_BODIES, PAIR, joint_records
 from .order import COLUMN, INDEX, PLACE, TARGET, Order
 
-MOST_JACOBIAN = 6 * MOST_CONE_ROWS * MOST_BODIES  # numbers of the largest Jacobian of a cone
+MOST_JACOBIAN = 6 * MOST_CONE_ROWS * MOST_CONE_BODIES  # numbers of the largest Jacobian of a cone
 Given = tuple[Sequence[int], ArrayLike]  # bodies of an element, and its Jacobian for each of them
 
 
@@ -57,6 +57,7 @@ def body_inertias(given: ArrayLike) -> np.ndarray:
 def row_elements(kind: str, given: Iterable[Given], n_bodies: int, most_rows: int) -> list[Rows]:
     """Elements without the world, checked."""
     found = []
+    most_bodies = MOST_CONE_BODIES if most_rows == MOST_CONE_ROWS else MOST_BODIES
     for k, item in enumerate(given):
         what = f"{kind} {k}"
         try:
@@ -74,8 +75,8 @@ def row_elements(kind: str, given: Iterable[Given], n_bodies: int, most_rows: in
             raise ShapeError(f"{what} must have 1 to {most_rows} rows, got {jacobian.shape[1]}")
         kept = [e for e, body in enumerate(bodies) if body >= 0]
         touched = tuple(bodies[e] for e in kept)
-        if not 1 <= len(touched) <= MOST_BODIES or len(set(touched)) < len(touched):
-            raise ModelError(f"{what} must touch 1 to {MOST_BODIES} bodies once, got {bodies}")
+        if not 1 <= len(touched) <= most_bodies or len(set(touched)) < len(touched):
+            raise ModelError(f"{what} must touch 1 to {most_bodies} bodies once, got {bodies}")
         if max(touched) >= n_bodies:
             raise ModelError(f"{what} touches body {max(touched)}, but there are {n_bodies} bodies")
         found.append(Rows(touched, jacobian[kept]))
