@@ -12,18 +12,16 @@ from ..model.model import Model
 from .actuation.drives import Drives
 from .collision.geometry import Geometry
 from .collision.outside import moved
-from .smooth import simulate_smooth, simulate_smooth_by_rows
-from .step import (
+from .kernels import (
     DIVERGED,
-    EULER,
     OUTCOME,
-    RK4,
-    SETTING,
     SLOTS,
-    WHOLE,
     simulate,
     simulate_by_rows,
+    simulate_smooth,
+    simulate_smooth_by_rows,
 )
+from .step import EULER, RK4, SETTING, WHOLE
 from .structure.world import World
 from .told.metrics import METRIC
 from .touching import Touching

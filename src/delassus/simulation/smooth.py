@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..compile import function, kernel, layout, maximum, routine
+from ..compile import function, layout, maximum, routine
 from ..contact.operators.elements import Cones
 from ..contact.operators.recovery import JointRows, Limits, recover
 from ..maximal.assembly import (
@@ -53,18 +53,12 @@ from .actuation.wrenches import put_wrenches, release_couplings, release_loops
 from .motion import find_errors, move_poses, put_gap, smallest_change
 from .solution.solving import DRAIN, prepare_operator
 from .step import (
-    CALL,
     SETTING,
     STEP,
     WHOLE,
-    Request,
-    Told,
     find_contacts,
-    finish_by_bodies,
-    finish_by_rows,
-    many_steps,
 )
-from .structure.world import WorldArrays, bodies_of
+from .structure.world import bodies_of
 from .told.metrics import put_metrics
 
 SMOOTH = layout(
@@ -307,31 +301,3 @@ def smooth_stepping(finish_step: Callable) -> Callable:
         return count
 
     return smooth_step
-
-
-run_by_bodies = many_steps(smooth_stepping(finish_by_bodies))
-run_by_rows = many_steps(smooth_stepping(finish_by_rows))
-
-
-@kernel(WorldArrays, work=SMOOTH, label="smooth simulation", **CALL)
-def simulate_smooth(
-    model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
-    options, after, trace, metrics, sensed, outcome, work,
-):  # fmt: skip
-    """Steps of RK4 where smooth, else of MIDPOINT; cone rows by bodies: see `many_steps`"""
-    lengths = len(ticks), len(steered), len(pushed), len(felt)
-    request = Request(control, pushes, outside, switches, whole, settings, options)
-    told = Told(after, trace, metrics, sensed, outcome)
-    run_by_bodies(model, lengths, request, state, told, work)
-
-
-@kernel(WorldArrays, work=SMOOTH, label="smooth simulation by rows", **CALL)
-def simulate_smooth_by_rows(
-    model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
-    options, after, trace, metrics, sensed, outcome, work,
-):  # fmt: skip
-    """Steps of RK4 where smooth, else of MIDPOINT; cone rows by rows: see `many_steps`"""
-    lengths = len(ticks), len(steered), len(pushed), len(felt)
-    request = Request(control, pushes, outside, switches, whole, settings, options)
-    told = Told(after, trace, metrics, sensed, outcome)
-    run_by_rows(model, lengths, request, state, told, work)

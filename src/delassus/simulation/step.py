@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..compile import absolute, function, kernel, layout, part, routine, slots
-from ..contact.laws.request import LIMIT, OPTION
+from ..compile import function, layout, routine, slots
+from ..contact.laws.request import LIMIT
 from ..maximal.assembly import (
     STATE,
     add_dof_impulses,
@@ -46,7 +46,7 @@ from .actuation.forces import (
     put_rates,
     put_tau,
 )
-from .actuation.wrenches import put_reactions, put_wrenches, release_couplings, release_loops
+from .actuation.wrenches import put_wrenches, release_couplings, release_loops
 from .collision.contacts import collide
 from .collision.outside import add_outside
 from .matching import match
@@ -54,12 +54,9 @@ from .motion import DISPLACEMENT, displace, move_poses
 from .narrow.records import COLLISION
 from .solution.cones import put_cones
 from .solution.solving import BY_BODIES, BY_ROWS, DRAIN, SOLUTION, Form, prepare_operator, solving
-from .structure.state import state_of, state_size
-from .structure.world import WorldArrays
-from .told.metrics import METRIC, METRICS, put_metrics, read_state
+from .told.metrics import METRICS, put_metrics
 
 EULER, MIDPOINT, RK4 = 0, 1, 2
-FASTEST = 1e6  # velocities beyond this, in m/s or rad/s, are those of a world that diverges
 # While a contact closes, faster than this, joints reflect so much of their velocity.
 CLOSING_SPEED, CLOSING_REFLECTION = 1e-3, 0.95
 # Whole settings of a call: those of contact solvers, the integrator, whether joints are closed by
@@ -67,9 +64,6 @@ CLOSING_SPEED, CLOSING_REFLECTION = 1e-3, 0.95
 WHOLE = slots(LIMIT, integrator=1, displacement=1, contact_slots=1)
 # Numbers of a call: those of rows, of contact solvers, and a few more.
 SETTING = slots(SETTINGS, margin=1, joint_tolerance=1)
-# Why a call ended: all steps done, too few slots for contacts, settings that are not finite.
-DONE, SLOTS, DIVERGED = 0, 1, 2
-OUTCOME = slots(steps=1, reason=1, needed=1)
 
 STEP = layout(
     STATE,
@@ -103,16 +97,6 @@ class Request(NamedTuple):
     whole: Any
     settings: Any
     options: Any
-
-
-class Told(NamedTuple):
-    """What a call tells: the state after it; coordinates, metrics and sensors of its steps."""
-
-    after: Any
-    trace: Any
-    metrics: Any
-    sensed: Any
-    outcome: Any
 
 
 @routine
@@ -239,26 +223,6 @@ def put_rows(model, request, count, state, work):
     return counts
 
 
-@function
-def sense(model, dt, state, sensed, work):
-    """Reactions of joints, forces of actuators, and torques of degrees of freedom in a step."""
-    n_joints, n_actuators = len(model.joints), len(model.actuators)
-    put_reactions(model, state.held, dt, work, sensed)
-    for i in range(n_actuators):
-        sensed[6 * n_joints + i] = work.efforts[i]
-    for k in range(len(model.dofs)):
-        sensed[6 * n_joints + n_actuators + k] = work.torques[k]
-
-
-@function
-def is_finite(model, state):
-    """Whether all velocities are numbers within bounds."""
-    result = True
-    for t in range(6 * (len(model.bodies) - 1)):
-        result = result and absolute(state.twists[t]) < FASTEST
-    return result
-
-
 def finishing(form: Form) -> Callable:
     """The function for the rest of a step, once contacts are found; cone rows are in a form."""
     solve_step = solving(form)
@@ -327,96 +291,4 @@ def stepping(finish_step: Callable) -> Callable:
     return step
 
 
-def many_steps(step: Callable) -> Callable:
-    """As many steps as there are ticks, from one state to another, by a function for one of them.
-
-    Controls and wrenches are one for all steps, or one for each; so is what is felt: that of the
-    last step, or of each.
-    """
-
-    @function
-    def run(model, lengths, request, state, told, work):
-        ticks, steered, pushed, felt = lengths
-        slots, n_held = request.whole[WHOLE.contact_slots], joint_rows(model)
-        outcome, now = told.outcome, state_of(model, told.after, n_held, slots)
-        n_trace = len(model.rest) + len(model.dofs)
-        n_felt = 6 * len(model.joints) + len(model.actuators) + len(model.dofs)
-        for t in range(state_size(model, n_held, slots)):
-            told.after[t] = state[t]
-        outcome[OUTCOME.steps], outcome[OUTCOME.reason] = 1.0 * ticks, 1.0 * DONE
-        outcome[OUTCOME.needed] = 0.0
-        for k in range(ticks):
-            steer = len(model.actuators) * k if steered > 1 else 0
-            push = 6 * (len(model.bodies) - 1) * k if pushed > 1 else 0
-            own = Request(
-                part(request.control, steer),
-                part(request.pushes, push),
-                request.outside,
-                request.switches,
-                request.whole,
-                request.settings,
-                request.options,
-            )
-            metrics = part(told.metrics, METRIC.size * k)
-            count = step(model, own, now, metrics, work)
-            if count > slots or not is_finite(model, now):
-                outcome[OUTCOME.steps] = 1.0 * k
-                outcome[OUTCOME.reason] = 1.0 * (SLOTS if count > slots else DIVERGED)
-                outcome[OUTCOME.needed] = 1.0 * count
-                return
-            if felt > 1 or k == ticks - 1:
-                at = n_felt * k if felt > 1 else 0
-                sense(model, request.settings[SETTING.dt], now, part(told.sensed, at), work)
-            read_state(model, now, part(told.trace, n_trace * k), metrics, work)
-
-    return run
-
-
-# Arguments of kernels that make steps: all that a call is given, and all that it tells.
-CALL: dict[str, Any] = {
-    "shared": ("whole", "ticks", "steered", "pushed", "felt"),
-    "inputs": {
-        "state": "n_state",
-        "control": "len(steered) n_controls common",
-        "pushes": "len(pushed) n_bodies 6 common",
-        "outside": "n_outside",
-        "switches": "n_switches common",
-        "settings": f"{SETTING.size} common",
-        "options": f"{OPTION.size} common",
-    },
-    "outputs": {
-        "after": "n_state",
-        "trace": "len(ticks) n_trace",
-        "metrics": f"len(ticks) {METRIC.size}",
-        "sensed": "len(felt) n_sensed",
-        "outcome": f"{OUTCOME.size}",
-    },
-    "lanes": False,
-}
 finish_by_bodies, finish_by_rows = finishing(BY_BODIES), finishing(BY_ROWS)
-run_by_bodies = many_steps(stepping(finish_by_bodies))
-run_by_rows = many_steps(stepping(finish_by_rows))
-
-
-@kernel(WorldArrays, work=STEP, label="simulation", **CALL)
-def simulate(
-    model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
-    options, after, trace, metrics, sensed, outcome, work,
-):  # fmt: skip
-    """Steps of EULER or MIDPOINT, cone rows by bodies: see `many_steps`"""
-    lengths = len(ticks), len(steered), len(pushed), len(felt)
-    request = Request(control, pushes, outside, switches, whole, settings, options)
-    told = Told(after, trace, metrics, sensed, outcome)
-    run_by_bodies(model, lengths, request, state, told, work)
-
-
-@kernel(WorldArrays, work=STEP, label="simulation by rows", **CALL)
-def simulate_by_rows(
-    model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
-    options, after, trace, metrics, sensed, outcome, work,
-):  # fmt: skip
-    """Steps of EULER or MIDPOINT, cone rows by rows: see `many_steps`"""
-    lengths = len(ticks), len(steered), len(pushed), len(felt)
-    request = Request(control, pushes, outside, switches, whole, settings, options)
-    told = Told(after, trace, metrics, sensed, outcome)
-    run_by_rows(model, lengths, request, state, told, work)
