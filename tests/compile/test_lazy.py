@@ -96,7 +96,7 @@ def test_routines_stay_functions_of_their_own_and_others_do_not(monkeypatch):
         return x * tripled(x)
 
     @kernel(ModelArrays, inputs={"v": "nv"}, outputs={"total": ""}, label="routines", lanes=False)
-    def sum_of_squares(model, v, total, work):
+    def squares_of_routines(model, v, total, work):
         total[0] = squared(v[0]) + squared(v[1])
 
     seen = []
@@ -108,6 +108,6 @@ def test_routines_stay_functions_of_their_own_and_others_do_not(monkeypatch):
 
     monkeypatch.setattr(lazy._LazyLibrary, "_make_machine_code", record)
     v = np.array([[1.0, 2.0, 5.0], [3.0, 0.0, 1.0]])
-    assert sum_of_squares(chain(3), (v,)).tolist() == [15.0, 27.0]
-    assert any("squared" in name and "sum_of" not in name for name in seen)
+    assert squares_of_routines(chain(3), (v,)).tolist() == [15.0, 27.0]
+    assert any("squared" in name and "squares_of" not in name for name in seen)
     assert not any("tripled" in name for name in seen)
