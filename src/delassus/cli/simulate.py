@@ -11,12 +11,14 @@ import warnings
 import numpy as np
 
 from .. import robots
+from ..contact import SOLVERS
 from ..errors import SettingError
 from ..model.formats.report import ModelFileWarning
 from ..model.model import Model
 from ..model.parts.joints import Free
+from ..simulation.choosing import INTEGRATORS
 from ..simulation.collision.meshes import MESHES
-from ..simulation.simulator import INTEGRATORS, SOLVERS, Simulator
+from ..simulation.simulator import Simulator
 from ..simulation.told.failures import DIVERGED, Failure
 from ..simulation.told.recording import Recording
 from .models import add_model_arguments, find_model

@@ -92,9 +92,15 @@ def _request(name, tolerance, max_iterations, joints, law, record, parameters) -
         return new_request(name, tolerance, max_iterations, joints, law, record, parameters)
 
 
-def solver_request(name: str, tolerance: float, max_iterations: int) -> Request:
+def solver_request(
+    name: str,
+    tolerance: float,
+    max_iterations: int | None,
+    law: str | None,
+    parameters: dict[str, Any],
+) -> Request:
     """The numbers by which kernels of other layers ask a solver."""
-    return _request(name, tolerance, max_iterations, "eliminated", None, False, {})
+    return _request(name, tolerance, max_iterations, "eliminated", law, False, parameters)
 
 
 def _start(p: Problem, warm_start) -> np.ndarray:

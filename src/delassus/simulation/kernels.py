@@ -1,11 +1,7 @@
 """The compiled entries of simulation: many steps of a world in one call.
 
-| kernel | steps | cone rows |
-| --- | --- | --- |
-| simulate | EULER, MIDPOINT: see `step` | by bodies: see `solution` |
-| simulate_by_rows | | by rows |
-| simulate_smooth | RK4 where smooth, else MIDPOINT: see `smooth` | by bodies |
-| simulate_smooth_by_rows | | by rows |
+There is one for each form in which cone rows are solved for (see `solution`), with steps of EULER
+and MIDPOINT (see `step`), or of RK4 (see `smooth`). Each is compiled when it is first asked for.
 """
 
 from __future__ import annotations
@@ -13,12 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..compile import absolute, function, kernel, part, slots
+from ..compile import Kernel, Layout, absolute, function, kernel, layout, part, slots
 from ..contact.laws.request import OPTION
 from ..maximal.assembly import joint_rows
 from .actuation.wrenches import put_reactions
 from .smooth import SMOOTH, smooth_stepping
-from .step import SETTING, STEP, WHOLE, Request, finish_by_bodies, finish_by_rows, stepping
+from .solution.sweeps import SWEEPS
+from .step import (
+    SETTING,
+    STEP,
+    WHOLE,
+    Request,
+    finish_by_bodies,
+    finish_by_rows,
+    finish_by_sweeps,
+    stepping,
+)
 from .structure.state import state_of, state_size
 from .structure.world import WorldArrays
 from .told.metrics import METRIC, read_state
@@ -125,55 +131,50 @@ CALL: dict[str, Any] = {
     },
     "lanes": False,
 }
-run_by_bodies = many_steps(stepping(finish_by_bodies))
-run_by_rows = many_steps(stepping(finish_by_rows))
-smooth_by_bodies = many_steps(smooth_stepping(finish_by_bodies))
-smooth_by_rows = many_steps(smooth_stepping(finish_by_rows))
 
 
-@kernel(WorldArrays, work=STEP, label="simulation", **CALL)
-def simulate(
-    model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
-    options, after, trace, metrics, sensed, outcome, work,
-):  # fmt: skip
-    """Steps of EULER or MIDPOINT, cone rows by bodies: see `many_steps`"""
-    lengths = len(ticks), len(steered), len(pushed), len(felt)
-    request = Request(control, pushes, outside, switches, whole, settings, options)
-    told = Told(after, trace, metrics, sensed, outcome)
-    run_by_bodies(model, lengths, request, state, told, work)
+def simulation(name: str, label: str, step: Callable, work: Layout) -> Kernel:
+    """The kernel for many steps, by a function for one of them: see `many_steps`."""
+    run = many_steps(step)
+
+    def simulate(
+        model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches,
+        settings, options, after, trace, metrics, sensed, outcome, work,
+    ):  # fmt: skip
+        lengths = len(ticks), len(steered), len(pushed), len(felt)
+        request = Request(control, pushes, outside, switches, whole, settings, options)
+        told = Told(after, trace, metrics, sensed, outcome)
+        run(model, lengths, request, state, told, work)
+
+    simulate.__name__ = name
+    return kernel(WorldArrays, work=work, label=label, **CALL)(simulate)
 
 
-@kernel(WorldArrays, work=STEP, label="simulation by rows", **CALL)
-def simulate_by_rows(
-    model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
-    options, after, trace, metrics, sensed, outcome, work,
-):  # fmt: skip
-    """Steps of EULER or MIDPOINT, cone rows by rows: see `many_steps`"""
-    lengths = len(ticks), len(steered), len(pushed), len(felt)
-    request = Request(control, pushes, outside, switches, whole, settings, options)
-    told = Told(after, trace, metrics, sensed, outcome)
-    run_by_rows(model, lengths, request, state, told, work)
-
-
-@kernel(WorldArrays, work=SMOOTH, label="smooth simulation", **CALL)
-def simulate_smooth(
-    model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
-    options, after, trace, metrics, sensed, outcome, work,
-):  # fmt: skip
-    """Steps of RK4 where smooth, else of MIDPOINT; cone rows by bodies: see `many_steps`"""
-    lengths = len(ticks), len(steered), len(pushed), len(felt)
-    request = Request(control, pushes, outside, switches, whole, settings, options)
-    told = Told(after, trace, metrics, sensed, outcome)
-    smooth_by_bodies(model, lengths, request, state, told, work)
-
-
-@kernel(WorldArrays, work=SMOOTH, label="smooth simulation by rows", **CALL)
-def simulate_smooth_by_rows(
-    model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches, settings,
-    options, after, trace, metrics, sensed, outcome, work,
-):  # fmt: skip
-    """Steps of RK4 where smooth, else of MIDPOINT; cone rows by rows: see `many_steps`"""
-    lengths = len(ticks), len(steered), len(pushed), len(felt)
-    request = Request(control, pushes, outside, switches, whole, settings, options)
-    told = Told(after, trace, metrics, sensed, outcome)
-    smooth_by_rows(model, lengths, request, state, told, work)
+# By the form of cone rows; those of smooth simulation are RK4 where smooth, else MIDPOINT.
+SIMULATIONS = {
+    "bodies": simulation("simulate", "simulation", stepping(finish_by_bodies), STEP),
+    "rows": simulation("simulate_by_rows", "simulation by rows", stepping(finish_by_rows), STEP),
+    "sweeps": simulation(
+        "simulate_by_sweeps",
+        "simulation by sweeps",
+        stepping(finish_by_sweeps),
+        layout(STEP, SWEEPS),
+    ),
+}
+SMOOTH_SIMULATIONS = {
+    "bodies": simulation(
+        "simulate_smooth", "smooth simulation", smooth_stepping(finish_by_bodies), SMOOTH
+    ),
+    "rows": simulation(
+        "simulate_smooth_by_rows",
+        "smooth simulation by rows",
+        smooth_stepping(finish_by_rows),
+        SMOOTH,
+    ),
+    "sweeps": simulation(
+        "simulate_smooth_by_sweeps",
+        "smooth simulation by sweeps",
+        smooth_stepping(finish_by_sweeps),
+        layout(SMOOTH, SWEEPS),
+    ),
+}

@@ -15,11 +15,9 @@ from .collision.outside import moved
 from .kernels import (
     DIVERGED,
     OUTCOME,
+    SIMULATIONS,
     SLOTS,
-    simulate,
-    simulate_by_rows,
-    simulate_smooth,
-    simulate_smooth_by_rows,
+    SMOOTH_SIMULATIONS,
 )
 from .step import EULER, RK4, SETTING, WHOLE
 from .structure.world import World
@@ -30,12 +28,14 @@ from .touching import Touching
 class Settings(NamedTuple):
     """What all steps are asked for: whole numbers without the slots; numbers of rows, of solvers.
 
-    See `step.WHOLE`, `step.SETTING` and `contact.laws.request.OPTION`.
+    See `step.WHOLE`, `step.SETTING` and `contact.laws.request.OPTION`. `is_swept` is whether the
+    solver is one that sweeps over cone rows.
     """
 
     whole: list[int]
     numbers: np.ndarray
     options: np.ndarray
+    is_swept: bool
 
 
 class Run(NamedTuple):
@@ -65,24 +65,29 @@ class Worlds:
         threads: int | None,
     ):
         self.model, self.geometry, self.drives = model, geometry, drives
-        self.settings, self.count, self.threads = settings, count, threads
-        self._numbers, self._options = settings.numbers[None], settings.options[None]
+        self.count, self.threads = count, threads
         self.margin, self.dt = settings.numbers[SETTING.margin], settings.numbers[SETTING.dt]
         self.touching = Touching(geometry, self.margin)
         self._lengths: dict[int, np.ndarray] = {}
-        self.build(slots)
+        self.ask(settings, slots)
         self.switches = np.ones((1, self.world.dimensions["n_switches"]))
         nothing = np.zeros((count, model.n_bodies, 7)), np.zeros((count, model.n_bodies, 6))
         self.start(*nothing, np.zeros((count, model.nq)), np.zeros((count, model.nv)))
 
+    def ask(self, settings: Settings, slots: int) -> None:
+        """What steps are asked for from now on, with so many slots for contacts."""
+        self.settings = settings
+        self._numbers, self._options = settings.numbers[None], settings.options[None]
+        self.build(slots)
+
     def build(self, slots: int) -> None:
         """The world's structure with so many slots for contacts."""
+        is_swept = self.settings.is_swept
         self.system = MaximalSystem(self.model, contact_slots=slots)
-        self.world = World(self.system, self.geometry, self.drives)
+        self.world = World(self.system, self.geometry, self.drives, by_rows=is_swept)
         is_smooth = self.settings.whole[WHOLE.integrator] == RK4
-        by_rows = simulate_smooth_by_rows if is_smooth else simulate_by_rows
-        by_bodies = simulate_smooth if is_smooth else simulate
-        self._kernel = by_rows if self.world.is_by_rows else by_bodies
+        form = "sweeps" if is_swept else "rows" if self.world.is_by_rows else "bodies"
+        self._kernel = (SMOOTH_SIMULATIONS if is_smooth else SIMULATIONS)[form]
         self._whole = np.array([*self.settings.whole, slots], np.int64)
         self._for_one_step: list[np.ndarray] = []
 

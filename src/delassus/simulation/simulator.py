@@ -4,42 +4,37 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import flag, instance, positive_integer
-from ..contact.solving import solver_request
 from ..errors import ConvergenceError, DelassusError, SettingError, ShapeError
 from ..maximal import MaximalSystem, Stabilization
-from ..maximal.settings import step_size
 from ..model.model import Model
 from ..model.parts.actuators import Actuator
 from ..model.parts.names import known_name
 from .actuation.drives import Drives, drives_of, generalised_forces
+from .choosing import Choice, Choosing
 from .collision.geometry import Geometry
 from .collision.materials import Material
 from .collision.shapes import ground_plane, has_plane
 from .given.progress import Progress
 from .given.requests import over_steps, per_degree_of_freedom
 from .given.starting import Projection, chosen_start, on_joints, states_of
-from .runs import Run, Settings, Worlds
+from .runs import Run, Worlds
 from .sensing import Sensors
-from .step import EULER, MIDPOINT, RK4
 from .switching import Switches
 from .told.failures import DIVERGED, Bounds, Failure, Watch, error_of
 from .told.recording import Recording
 
-INTEGRATORS = {"euler": EULER, "midpoint": MIDPOINT, "rk4": RK4}
 ON_ERROR = ("raise", "strict", "warn", "record")
-SOLVERS = ("auto",)
-_MARGIN = 2e-3  # contacts closer than this have rows
 _CHUNK = 1000  # steps of a call, between two reports of progress
 
 
-class Simulator(Sensors, Switches):
+class Simulator(Choosing, Sensors, Switches):
     """One world, or many, of a model in maximal coordinates.
 
     >>> sim = dl.Simulator(model)
@@ -49,6 +44,10 @@ class Simulator(Sensors, Switches):
     Controls are those of `actuators`, by default the model's; if there are none, they are forces
     along the degrees of freedom. Then `stiffness` and `damping`, a number for each or one for all,
     make servos of these: where there is a stiffness, the control is a target.
+
+    `integrator` and `solver` may change later, by `use`. `solver` is one of `dl.contact.SOLVERS`,
+    and `solver_parameters` are those that `dl.contact.solve` takes for it, `law` included. Without
+    `max_iterations` it is 200 for "auto", else what the solver has by itself.
 
     With `displacement` bodies are moved after each step so that joints are closed.
 
@@ -77,7 +76,8 @@ class Simulator(Sensors, Switches):
         restitution: float = 0.0,
         tolerance: float = 1e-6,
         joint_tolerance: float = 1e-9,
-        max_iterations: int = 200,
+        max_iterations: int | None = None,
+        solver_parameters: Mapping[str, Any] | None = None,
         stabilization: Stabilization | None = None,
         displacement: bool = False,
         contact_slots: int = 16,
@@ -88,28 +88,19 @@ class Simulator(Sensors, Switches):
     ):
         model = instance("the model of a Simulator", model, Model)
         self.model = model if actuators is None else model.replace(actuators=actuators)
-        self.dt = step_size(dt)
         known_name("coordinates", coordinates, ("maximal",))
-        self.integrator = known_name("integrator", integrator, INTEGRATORS)
-        self.solver = known_name("the solver of a Simulator", solver, SOLVERS)
+        self._choice = Choice(
+            dt, integrator, solver, solver_parameters, tolerance, joint_tolerance, max_iterations,
+            stabilization, displacement,
+        ).checked()  # fmt: skip
         self.worlds = None if worlds is None else positive_integer("worlds", worlds)
         self.on_error = known_name("on_error", on_error, ON_ERROR)
         self.bounds = Bounds() if bounds is None else instance("bounds", bounds, Bounds)
-        self.displacement = flag("displacement", displacement) or integrator == "rk4"
-        if stabilization is None:
-            erp = 0.1 if self.integrator == "euler" and not self.displacement else 0.0
-            stabilization = Stabilization(joints=erp, contacts=0.1, depenetration_speed=1.0)
-        self.stabilization = instance("stabilization", stabilization, Stabilization)
-        if integrator == "rk4" and self.stabilization.soft_joints is not None:
-            raise SettingError('joints are rigid with "rk4": it takes no soft_joints')
-        request = solver_request(solver, tolerance, max_iterations)
-        numbers = [*self.stabilization.packed(self.dt), _MARGIN, float(joint_tolerance)]
-        whole = [*request.limits, INTEGRATORS[self.integrator], int(self.displacement)]
         self._worlds = Worlds(
             self.model,
             self._geometry(ground, Material(friction, restitution), meshes),
             self._drives(stiffness, damping),
-            Settings(whole, np.array(numbers), request.options),
+            self._choice.settings(),
             self.worlds or 1,
             positive_integer("contact_slots", contact_slots),
             threads,

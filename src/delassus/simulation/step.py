@@ -18,7 +18,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..compile import function, layout, routine, slots
-from ..contact.laws.request import LIMIT
 from ..maximal.assembly import (
     STATE,
     add_dof_impulses,
@@ -53,7 +52,17 @@ from .matching import match
 from .motion import DISPLACEMENT, displace, move_poses
 from .narrow.records import COLLISION
 from .solution.cones import put_cones
-from .solution.solving import BY_BODIES, BY_ROWS, DRAIN, SOLUTION, Form, prepare_operator, solving
+from .solution.solving import (
+    BY_BODIES,
+    BY_ROWS,
+    DRAIN,
+    SOLUTION,
+    SOLVING,
+    Form,
+    prepare_operator,
+    solving,
+)
+from .solution.sweeps import BY_SWEEPS
 from .told.metrics import METRICS, put_metrics
 
 EULER, MIDPOINT, RK4 = 0, 1, 2
@@ -61,7 +70,7 @@ EULER, MIDPOINT, RK4 = 0, 1, 2
 CLOSING_SPEED, CLOSING_REFLECTION = 1e-3, 0.95
 # Whole settings of a call: those of contact solvers, the integrator, whether joints are closed by
 # displacement, and the slots.
-WHOLE = slots(LIMIT, integrator=1, displacement=1, contact_slots=1)
+WHOLE = slots(SOLVING, integrator=1, displacement=1, contact_slots=1)
 # Numbers of a call: those of rows, of contact solvers, and a few more.
 SETTING = slots(SETTINGS, margin=1, joint_tolerance=1)
 
@@ -292,3 +301,4 @@ def stepping(finish_step: Callable) -> Callable:
 
 
 finish_by_bodies, finish_by_rows = finishing(BY_BODIES), finishing(BY_ROWS)
+finish_by_sweeps = finishing(BY_SWEEPS)

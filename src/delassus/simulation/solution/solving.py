@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ...compile import function, layout, routine
+from ...compile import function, layout, routine, slots
 from ...contact.laws.request import LIMIT, OPTION
 from ...contact.operators import Operator
 from ...contact.operators import bodies as operator
@@ -36,6 +36,9 @@ DRAIN = 0.9
 # Newton's method goes on below the tolerance by this factor: a last step costs little, and what is
 # left of velocities moves bodies that should rest.
 POLISH = 1e-2
+# What solvers are asked for; the iterations of a step after which cone rows are not solved again;
+# and whether sweeps are those of PROX.
+SOLVING = slots(LIMIT, enough=1, is_prox=1)
 SOLUTION = layout(
     CONE_ROWS,
     op=layout(operator.OPERATOR, RECOVERY, ELEMENTS, bodies.BODIES, rows.ROWS),
@@ -52,15 +55,11 @@ SOLUTION = layout(
 
 
 class Form(NamedTuple):
-    """How cone rows are solved for: by bodies, or by rows."""
+    """How cone rows are solved for: by bodies or by rows, and by which solvers."""
 
-    operator: Operator
     begin: Callable  # (model, counts, work): once a step
     free_velocities: Callable  # (model, count, g, work)
-
-
-BY_BODIES = Form(bodies.BODIES_OPERATOR, bodies.begin, bodies.free_velocities)
-BY_ROWS = Form(rows.ROWS_OPERATOR, rows.begin, rows.free_velocities)
+    solve_cones: Callable  # (model, counts, limits, options, work): natural map and iterations
 
 
 @function
@@ -99,10 +98,12 @@ def prepare_operator(model, inertia, free_blocks, weights, rows, work):
     operator.prepare(view, op)
 
 
-def solving(form: Form) -> Callable:
-    """The function that solves a step, with cone rows in a form."""
-    run_admm, run_newton = admm(form.operator), newton_method(form.operator)
-    begin, free_velocities = form.begin, form.free_velocities
+def newton_and_admm(op: Operator) -> Callable:
+    """The function for the reactions of cone rows by Newton's method and ADMM in turns.
+
+    Each of them is a solver of its own where `limits` leave nothing for the other.
+    """
+    run_admm, run_newton = admm(op), newton_method(op)
 
     @function
     def solve_cones(model, counts, limits, options, work):
@@ -125,6 +126,13 @@ def solving(form: Form) -> Callable:
             )  # fmt: skip
             total, turn = total + steps, turn + 1
         return found, total
+
+    return solve_cones
+
+
+def solving(form: Form) -> Callable:
+    """The function that solves a step, with cone rows in a form."""
+    begin, free_velocities, solve_cones = form
 
     @routine
     def solve_step(model, counts, limits, options, joint_tolerance, g, u, work):
@@ -150,8 +158,12 @@ def solving(form: Form) -> Callable:
             if count == 0:
                 return natural, residual, iterations
             natural = natural_map_now(model, counts, options, u, work)
-            if natural <= options[OPTION.tolerance]:
+            if natural <= options[OPTION.tolerance] or iterations >= limits[SOLVING.enough]:
                 return natural, residual, iterations
         return natural, residual, iterations
 
     return solve_step
+
+
+BY_BODIES = Form(bodies.begin, bodies.free_velocities, newton_and_admm(bodies.BODIES_OPERATOR))
+BY_ROWS = Form(rows.begin, rows.free_velocities, newton_and_admm(rows.ROWS_OPERATOR))

@@ -107,10 +107,12 @@ class World(Tabulated):
 
     `is_by_rows` is in which form cone rows are solved for: see `solution`. By bodies, if these are
     few, or lie about without joints; else by rows, as not all joints of a robot are at a limit, and
-    not all of its bodies touch something.
+    not all of its bodies touch something. Solvers that sweep over rows have them `by_rows` always.
     """
 
-    def __init__(self, system: MaximalSystem, geometry: Geometry, drives: Drives):
+    def __init__(
+        self, system: MaximalSystem, geometry: Geometry, drives: Drives, by_rows: bool = False
+    ):
         super().__init__()
         self.system, self.geometry, self.drives = system, geometry, drives
         joints = [(j.rows, (j.base, j.follower)) for j in system.joints]
@@ -118,7 +120,7 @@ class World(Tabulated):
         free = [(1, (j.base, j.follower)) for j in system.joints for _ in range(j.nv)]
         touched = [tuple(b - 1 for b in bodies if b > 0) for _, bodies in joints]
         front = self._front()
-        self.is_by_rows = len(front) > _MOST_FRONT and bool(joints)
+        self.is_by_rows = by_rows or (len(front) > _MOST_FRONT and bool(joints))
         touched = [t for t in touched if t]
         self.order = find_order(system.n_bodies, touched, () if self.is_by_rows else front)
         self.held, pairs = _elements(self.order, joints)
