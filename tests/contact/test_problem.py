@@ -15,6 +15,13 @@ def test_rows_are_counted():
     assert "4 contacts" in repr(p)
 
 
+def one_light_contact(above, below):
+    """Two contacts, of which one moves a thousand million times less; entries of its tangents."""
+    D = np.diag([1.0, 1.0, 1.0, 1e-9, 1e-9, 1e-9])
+    D[3, 4], D[4, 3] = above, below
+    return D
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -22,6 +29,9 @@ def test_rows_are_counted():
         ({"delassus": np.triu(np.ones((6, 6)))}, "not symmetric"),
         ({"delassus": -np.eye(6)}, "negative diagonal"),
         ({"delassus": np.eye(6) + 3 * np.eye(6)[::-1]}, "positive semi-definite"),
+        ({"delassus": one_light_contact(3e-9, 3e-9)}, "positive semi-definite"),
+        ({"delassus": one_light_contact(1e-10, 0.0)}, "not symmetric"),
+        ({"delassus": np.diag([1.0, 1.0, 1.0, 1.0, 1.0, -1e-9])}, "negative diagonal"),
         ({"delassus": np.full((6, 6), np.nan)}, "finite"),
         ({"free_velocity": np.array([0, 0, np.nan, 0, 0, 0.0])}, r"free_velocity\[2\]"),
         ({"free_velocity": np.zeros((2, 2, 6))}, "free_velocity must have shape"),
@@ -32,6 +42,7 @@ def test_rows_are_counted():
         ({"n_joint_rows": 7}, "fewer than"),
         ({"n_joint_rows": -1}, "n_joint_rows"),
         ({"bounds": [-1.0, 1.0, 1.0]}, "bounds"),
+        ({"bounds": np.ones((2, 3))}, "bounds must have shape"),
         ({"compliance": [-1.0] * 6}, "compliance"),
         ({"target": [0.0] * 5}, "target"),
     ],
@@ -72,3 +83,51 @@ def test_no_rows_are_solved_by_nothing():
     r = contact.solve(p)
     assert r.converged
     assert r.reactions.shape == (0,)
+
+
+class Diagonal:
+    """An operator without a matrix."""
+
+    def __init__(self, diagonal):
+        self.diagonal, self.size = (lambda: np.asarray(diagonal)), len(diagonal)
+
+    def multiply(self, x):
+        return self.diagonal() * x
+
+    def set_damping(self, S):
+        self.S = S
+
+    def solve(self, x):
+        return x / (self.diagonal() + self.S)
+
+    def diagonal_blocks(self):
+        return [np.diag(self.diagonal())]
+
+
+@pytest.mark.parametrize("entry", [-1.0, np.nan])
+def test_operators_that_are_indefinite_or_nan_are_named(entry):
+    p = contact.Problem(Diagonal([1.0, 1.0, entry]), [0.1, 0.0, -0.1], friction=0.5)
+    with pytest.raises(dl.DelassusError, match="negative or NaN"):
+        contact.solve(p, "admm-ncp-sa")
+
+
+def test_operators_of_another_kind_or_of_many_states_are_named():
+    p = contact.Problem(Diagonal([1.0, 1.0, 1.0]), [0.1, 0.0, -0.1], friction=0.5)
+    assert contact.solve(p, "admm-ncp-sa").converged
+    with pytest.raises(dl.DelassusError, match="Diagonal has no `matrix`"):
+        contact.solve(p)
+    with pytest.raises(dl.DelassusError, match="the operator has 3 rows"):
+        contact.Problem(Diagonal([1.0, 1.0, 1.0]), np.zeros(6), friction=0.5)
+    half = type("Half", (), {"size": 3, "multiply": None})()
+    with pytest.raises(dl.DelassusError, match="Half is no operator: it has no solve"):
+        contact.Problem(half, np.zeros(3), friction=0.5)
+    model = dl.robots.load("hyq")
+    cs = dl.Constraints(model, [dl.Connect("lf_foot")])
+    two = dl.DelassusOperator(model, np.stack([model.neutral()] * 2), cs)
+    with pytest.raises(dl.DelassusError, match="stands for one problem"):
+        contact.Problem(two, np.zeros(3), friction=0.5)
+
+
+def test_residuals_have_a_law_that_is_known():
+    with pytest.raises(dl.DelassusError, match="law must be one of"):
+        contact.residuals(box_on_plane(), np.zeros(12), "maxwell")

@@ -1,4 +1,6 @@
-"""ADMM with an operator that is a Python object, such as `DelassusOperator`: O(n + m) an iteration.
+"""ADMM with an operator that is any Python object, such as a user's own.
+
+The iterations are Python's. `by_springs` has compiled ones, for operators that offer springs.
 
 The operator has `size`, `multiply(x)`: D x, `set_damping(S)`, `solve(x)`: (D + S)^-1 x, and
 `diagonal_blocks()`. Joint rows stand in the same solution, with a damping eps that is small, and
@@ -16,6 +18,7 @@ import copy
 
 import numpy as np
 
+from ..errors import ShapeError
 from .plain import de_saxce, natural_map, project, project_dual_cone
 from .problem import Problem
 from .solvers.admm import FIXED, SPECTRAL
@@ -28,12 +31,17 @@ PASSES = 20  # after the last iteration, for joints
 
 def diagonal_of(operator) -> np.ndarray:
     """The diagonal of D."""
+    if hasattr(operator, "diagonal"):
+        return operator.diagonal()
     return np.concatenate([np.diagonal(b) for b in operator.diagonal_blocks()])
 
 
 def weights_of(p: Problem, is_scaled: bool) -> np.ndarray:
     """w of each row, one for the three rows of a contact."""
-    w = diagonal_of(p.operator) + p.compliance
+    w = diagonal_of(p.operator)
+    if not (w >= 0.0).all():
+        raise ShapeError("the diagonal of the operator has an entry that is negative or NaN")
+    w = w + p.compliance
     w = np.where(w > 0.0, w, 1.0)
     if not is_scaled:
         w[p.n_joint_rows :] = 1.0

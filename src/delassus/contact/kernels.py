@@ -92,9 +92,15 @@ def correct(model, options, reactions, velocity, work):
     natural map of all rows, by the velocity.
     """
     joints, counts, cones = model.counts[0], counts_of(model), work.cones
+    times_matrix(row_count(counts), work.dense.D, cones.reactions, cones.b)
+    return correct_velocity(joints, counts, options, reactions, velocity, cones)
+
+
+@function
+def correct_velocity(joints, counts, options, reactions, velocity, cones):
+    """b, which is D_c lambda on entry; and the natural map of all rows."""
     n = row_count(counts)
-    times_matrix(n, work.dense.D, cones.reactions, cones.b)
-    found = 0.0
+    found = 0.0 * options[OPTION.tolerance]
     for i in range(joints):
         found = maximum(found, absolute(velocity[i]))
     for i in range(n):
@@ -109,9 +115,9 @@ def correct(model, options, reactions, velocity, work):
 
 
 @function
-def tell(model, options, iterations, reactions, velocity, info, work):
+def tell(joints, counts, options, iterations, reactions, velocity, info, cones):
     """Residuals of all rows."""
-    joints, n, cones = model.counts[0], row_count(counts_of(model)), work.cones
+    n = row_count(counts)
     worst = 0.0 * options[OPTION.tolerance]
     for i in range(joints):
         worst = maximum(worst, absolute(velocity[i]))
@@ -119,12 +125,21 @@ def tell(model, options, iterations, reactions, velocity, info, work):
         cones.own_reactions[i] = reactions[joints + i]
         cones.own_velocity[i] = velocity[joints + i]
     put_residuals(
-        counts_of(model), cones.own_coefficients, options, cones.own_reactions,
-        cones.own_velocity, cones.reactions, info,
+        counts, cones.own_coefficients, options, cones.own_reactions, cones.own_velocity,
+        cones.reactions, info,
     )  # fmt: skip
     info[INFO.dual] = maximum(info[INFO.dual], worst)
     info[INFO.natural_map] = maximum(info[INFO.natural_map], worst)
     info[INFO.iterations] = iterations
+
+
+@function
+def tell_all(model, options, iterations, reactions, velocity, info, work):
+    """`tell` for a shape."""
+    tell(
+        model.counts[0], counts_of(model), options, iterations, reactions, velocity, info,
+        work.cones,
+    )  # fmt: skip
 
 
 @kernel(
@@ -146,7 +161,7 @@ def contact_admm(
         work.cones.reactions, 0, history, work.dual, work.dense,
     )  # fmt: skip
     close_problem(model, delassus, free_velocity, warm_start, options, reactions, velocity, work)
-    tell(model, options, iterations, reactions, velocity, info, work)
+    tell_all(model, options, iterations, reactions, velocity, info, work)
 
 
 @kernel(
@@ -189,7 +204,7 @@ def contact_auto(
             round = ROUNDS  # back to what was better
         if is_better and (found <= options[OPTION.tolerance] or total >= limits[LIMIT.iterations]):
             break
-    tell(model, options, 1.0 * total, reactions, velocity, info, work)
+    tell_all(model, options, 1.0 * total, reactions, velocity, info, work)
 
 
 @kernel(
@@ -212,7 +227,7 @@ def contact_splitting(
         work.split, work.dense,
     )  # fmt: skip
     close_problem(model, delassus, free_velocity, warm_start, options, reactions, velocity, work)
-    tell(model, options, iterations, reactions, velocity, info, work)
+    tell_all(model, options, iterations, reactions, velocity, info, work)
 
 
 @kernel(
@@ -235,4 +250,4 @@ def contact_prox(
         work.split, work.dense,
     )  # fmt: skip
     close_problem(model, delassus, free_velocity, warm_start, options, reactions, velocity, work)
-    tell(model, options, iterations, reactions, velocity, info, work)
+    tell_all(model, options, iterations, reactions, velocity, info, work)

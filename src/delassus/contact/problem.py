@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike
 from ..checks import positive_integer, real_array
 from ..errors import DataTypeError, ShapeError
 
-_SYMMETRY = 1e-8  # how far entries of D may differ from those of its transpose, of the largest
-_INDEFINITE = 1e-8  # how negative an eigenvalue may be, of the largest diagonal
+# How far entries of D may differ from those of its transpose, and how negative it may be: of the
+# diagonal entries of their rows, and of the largest one. Rows may be of masses far apart.
+_OWN, _COMMON = 1e-8, 1e-12
+_OPERATOR = ("size", "multiply", "solve", "set_damping", "diagonal_blocks")
 
 
 class Problem:
@@ -51,6 +53,10 @@ class Problem:
         lead = self.free_velocity.shape[:-1]
         self.bounds = _finite("bounds", np.atleast_1d(real_array("bounds", bounds)))
         self.n_bounded_rows = self.bounds.shape[-1] if self.bounds.size else 0
+        if self.bounds.shape[:-1] not in ((), lead) and self.bounds.size:
+            raise ShapeError(
+                f"bounds must have shape {(*lead, self.n_bounded_rows)}, got {self.bounds.shape}"
+            )
         self.n_contacts = self._count_contacts()
         self.friction = self._per("friction", friction, self.n_contacts, "contact", lead)
         self._check_sign("bounds", self.bounds)
@@ -76,7 +82,11 @@ class Problem:
     def delassus(self) -> np.ndarray:
         """D as an array; it is formed if an operator was given."""
         if self._matrix is None:
-            self._matrix = np.ascontiguousarray(self.operator.matrix())
+            if not hasattr(self.operator, "matrix"):
+                raise DataTypeError(
+                    f"{type(self.operator).__name__} has no `matrix`: only ADMM works without"
+                )
+            self._matrix = _matrix(self.operator.matrix(), self.n_rows, (), True)
         return self._matrix
 
     @property
@@ -169,6 +179,10 @@ class Problem:
             raise ShapeError(
                 f"the operator has {self.operator.size} rows, free_velocity has {self.n_rows}"
             )
+        springs = getattr(self.operator, "springs", None)
+        if springs is not None and springs.kept.ndim > 1:
+            many = springs.kept.shape[:-1]
+            raise ShapeError(f"an operator stands for one problem, this one has {many} states")
 
     def __repr__(self) -> str:
         many = "" if self.batch is None else f"{self.batch} problems of "
@@ -192,7 +206,12 @@ def _finite(what: str, given) -> np.ndarray:
 
 
 def _is_operator(given) -> bool:
-    return all(hasattr(given, name) for name in ("size", "multiply", "solve", "set_damping"))
+    missing = [name for name in _OPERATOR if not hasattr(given, name)]
+    if missing and hasattr(given, "multiply"):
+        raise DataTypeError(
+            f"{type(given).__name__} is no operator: it has no {', '.join(missing)}"
+        )
+    return not missing
 
 
 def _matrix(given, rows: int, lead: tuple, check: bool) -> np.ndarray:
@@ -205,14 +224,17 @@ def _matrix(given, rows: int, lead: tuple, check: bool) -> np.ndarray:
         return D
     if not np.isfinite(D).all():
         raise ShapeError("delassus has entries that are not finite")
-    largest = np.abs(D).max()
-    if np.abs(D - D.swapaxes(-1, -2)).max() > _SYMMETRY * largest:
-        raise ShapeError("delassus is not symmetric")
     diagonal = np.einsum("...ii->...i", D)
-    if diagonal.min() < -_INDEFINITE * largest:
+    common = _COMMON * np.abs(D).max(axis=(-2, -1), keepdims=True)
+    if (diagonal < -common[..., 0]).any():
         raise ShapeError(f"delassus has a negative diagonal entry, {diagonal.min():.3g}")
+    size = np.sqrt(np.maximum(diagonal, 0.0))
+    allowed = _OWN * size[..., :, None] * size[..., None, :] + common
+    if (np.abs(D - D.swapaxes(-1, -2)) > allowed).any():
+        raise ShapeError("delassus is not symmetric")
     try:
-        np.linalg.cholesky(D + (_INDEFINITE * largest + 1e-300) * np.eye(rows))
+        damping = _OWN * diagonal[..., None] + 2.0 * common + 1e-300
+        np.linalg.cholesky(D + damping * np.eye(rows))
     except np.linalg.LinAlgError:
         least = np.linalg.eigvalsh(D).min()
         raise ShapeError(

@@ -10,12 +10,11 @@ import numpy as np
 from ..checks import finite_number, flag, not_negative, positive_integer
 from ..errors import SettingError, UnknownNameError
 from .kernels import contact_admm, contact_auto, contact_prox, contact_splitting
-from .laws.request import LIMIT, OPTION
+from .laws.request import LAWS, LIMIT, OPTION
 from .solvers import splitting
 from .solvers.admm import FIXED, LINEAR, SPECTRAL
 
 JOINTS = ("eliminated", "split")
-LAWS = ("ncp", "ccp")
 
 
 class Solver(NamedTuple):

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from ..checks import flag, positive_integer
 from ..compile import workers
 from ..errors import DataTypeError, ShapeError
-from .by_operator import solve_by_operator
+from .by_operator import solve_by_operator, weights_of
+from .by_springs import solve_by_springs
 from .kernels import contact_admm, contact_auto
 from .laws.request import INFO, LIMIT, OPTION
 from .plain import Residuals, residuals
@@ -117,7 +118,7 @@ def _solve_one(p: Problem, start: np.ndarray, request: Request, threads) -> Solu
     if p.n_rows == 0 or p.batch == 0:
         return _nothing(p)
     if p.operator is not None and request.solver.kernel is contact_admm and not request.is_split:
-        return _solve_operator(p, start, request)
+        return _solve_operator(p, start, request, threads)
     shape = _shape(p, request)
     options = request.options if p.batch is None else request.options[None]
     inputs = (*p.packed(), start, options)
@@ -168,7 +169,11 @@ def _nothing(p: Problem) -> Solution:
     )  # fmt: skip
 
 
-def _solve_operator(p: Problem, start: np.ndarray, request: Request) -> Solution:
+def _solve_operator(p: Problem, start: np.ndarray, request: Request, threads) -> Solution:
+    if hasattr(p.operator, "springs"):
+        weights = weights_of(p, bool(request.limits[LIMIT.precondition]))
+        found = solve_by_springs(p, weights, start, request, threads)
+        return _solution(p, found, request)
     named = dict(zip(LIMIT._fields, request.limits.tolist(), strict=False))
     named |= dict(zip(OPTION._fields, request.options.tolist(), strict=False))
     reactions, iterations, history = solve_by_operator(p, start, request.law, named)

@@ -1,22 +1,116 @@
-"""The Delassus matrix as an operator: products and solutions in O(n + m), without the matrix."""
+"""The Delassus matrix as an operator: products and solutions in O(n + m), without the matrix.
+
+Python calls `multiply` and `solve`. Solvers of upper layers that are compiled make factors of their
+own from what an operator keeps, with springs along rows as they need them: see `Springs`.
+"""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...checks import real_array
+from ...compile import Layout, function, layout
 from ...dynamics.arguments import numbers_of
 from ...errors import ShapeError
 from ...model.model import Model
+from ..recursion.couplings import BLOCKS
+from ..recursion.links import RECURSION
 from ..rows.checks import check_constraints
 from ..rows.constraints import Constraints
 from .caba_osim import caba_osimf_branches
 from .diagonal import delassus_diagonal
 from .matrices import check_uncoupled, damping_of, delassus_inverse, delassus_matrix
-from .sweeps import factor_operator, multiply_operator, place_operator, solve_operator
+from .sweeps import (
+    OTHER_FACTOR,
+    OperatorArrays,
+    copy_rows,
+    factor_links,
+    factor_operator,
+    geometry_parts,
+    multiply,
+    multiply_operator,
+    place_operator,
+    read_links,
+    solve_operator,
+    sweep_with,
+)
+from .sweeps import copy as copy_numbers
+
+
+class SpringArrays(OperatorArrays):
+    """The arrays of an operator, with the extents that solvers of upper layers ask for.
+
+    `kept` is what an operator keeps: its geometry. Any row may be a cone row.
+    """
+
+    __slots__ = ()
+    dimensions = (*OperatorArrays.dimensions, "rows", "cone_rows", "kept")
+
+    @classmethod
+    def sizes(cls, constraints) -> dict[str, int]:
+        """Extents of work memory, and numbers of rows and of what is kept."""
+        known, rows = super().sizes(constraints), constraints.size
+        return known | {"rows": rows, "cone_rows": rows, "kept": known["geometry"]}
+
+
+class Springs(NamedTuple):
+    """Products with D(W) = J (M + J^T W J)^-1 J^T, as functions on the work memory of any kernel.
+
+    W is the stiffness of springs along rows. A solver makes as many factors as it needs.
+    """
+
+    arrays: type  # that the functions read; with the extents `rows`, `cone_rows` and `kept`
+    memory: Layout
+    factor_memory: Layout  # of each factor
+    start: Callable  # (model, kept, memory): once, with the numbers that an operator keeps
+    factor: Callable  # (model, weights, factor, memory): a factor of M + J^T W J
+    multiply: Callable  # (model, x, y, factor, memory): y = D(W) x
+
+
+class Sprung(NamedTuple):
+    """An operator for compiled solvers: its kind, what kernels are called with, what it keeps."""
+
+    kind: Springs
+    model: Any
+    kept: np.ndarray
+
+
+@function
+def start_springs(model, kept, memory):
+    """What all factors are made of."""
+    copy_numbers(kept, 0, memory.geometry, 0, model.geometry_starts[4])
+    given = geometry_parts(model, memory.geometry)
+    copy_rows(model.geometry_starts, given.rows, given.registers, memory.rows, memory.registers)
+
+
+@function
+def factor_springs(model, weights, factor, memory):
+    """Articulated inertias with springs; D and G of all joints"""
+    view = sweep_with(factor, memory)
+    read_links(model, geometry_parts(model, memory.geometry), view)
+    factor_links(model, weights, view)
+
+
+@function
+def multiply_springs(model, x, y, factor, memory):
+    """y = J (M + J^T W J)^-1 J^T x"""
+    multiply(model, x, y, sweep_with(factor, memory))
+
+
+SPRINGS = Springs(
+    SpringArrays,
+    layout(RECURSION, BLOCKS, joints="nv", geometry="kept"),
+    OTHER_FACTOR,
+    start_springs,
+    factor_springs,
+    multiply_springs,
+)
 
 
 class DelassusOperator:
@@ -98,6 +192,26 @@ class DelassusOperator:
             blocks.append(block.reshape(*flat.shape[:-1], size, size))
             at += size * size
         return blocks
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of G, (..., size). O(n + m)."""
+        flat = delassus_diagonal(self.constraints, (self._loose,), None, self.threads)
+        return flat[..., self._places_of_diagonal]
+
+    @cached_property
+    def _places_of_diagonal(self) -> np.ndarray:
+        """Where the blocks one after the other have the diagonal."""
+        places, at = [], 0
+        for rows in self.constraints.slices:
+            size = rows.stop - rows.start
+            places.append(at + (size + 1) * np.arange(size))
+            at += size * size
+        return np.concatenate([np.zeros(0, int), *places])
+
+    @property
+    def springs(self) -> Sprung:
+        """The operator for compiled solvers."""
+        return Sprung(SPRINGS, self.constraints, self._geometry)
 
     def __repr__(self) -> str:
         return f"<DelassusOperator of {self.constraints!r}>"

@@ -43,7 +43,7 @@ from .blocks import place
 # Rounds of `solve`: a solution, and its refinement.
 TURNS = 2
 # Work memory of sweeps with one factor.
-OPERATOR = layout(RECURSION, PULLS, joints="nv")
+OPERATOR = layout(RECURSION, PULLS, BLOCKS, joints="nv")
 # A second factor of the same links and rows.
 OTHER_FACTOR = layout(dofs=("nv", DOF), pulls=("pulls", PULL))
 
@@ -107,13 +107,21 @@ class Sweep(NamedTuple):
     joints: np.ndarray
     dofs: np.ndarray
     pulls: np.ndarray
+    blocks: np.ndarray
 
 
 @function
 def sweep_with(factor, work):
     """Work memory with the dofs and pulls of another factor, of layout OTHER_FACTOR."""
     return Sweep(
-        work.rows, work.registers, work.links, work.forces, work.joints, factor.dofs, factor.pulls
+        work.rows,
+        work.registers,
+        work.links,
+        work.forces,
+        work.joints,
+        factor.dofs,
+        factor.pulls,
+        work.blocks,
     )
 
 
@@ -251,27 +259,33 @@ def copy_pulls(starts, pulls, to):
     copy(pulls, 0, to, 0, starts[5] - starts[4])
 
 
+@function
+def read_links(model, geometry, work):
+    """Copy inertias of links and subspaces of joints to the work memory of sweeps."""
+    at = 0
+    for t in range(len(model.supports)):
+        i = model.supports[t].link
+        copy(geometry.inertias, t * INERTIA.size, work.links, i * LINK.size, INERTIA.size)
+        for k in range(model.links[i].v, model.links[i].v + model.links[i].nv):
+            copy(geometry.subspaces, at, work.dofs, k * DOF.size, SUBSPACE.size)
+            at = at + SUBSPACE.size
+
+
 @kernel(
     OperatorArrays,
     inputs={"geometry": "geometry", "weights": "m common"},
     outputs={"factor": "factor"},
-    work=layout(OPERATOR, BLOCKS),
+    work=OPERATOR,
     label="factor of a Delassus operator",
 )
 def factor_operator(model, geometry, weights, factor, work):
     """Articulated inertias with springs; D and G of all joints"""
     given, kept, at = geometry_parts(model, geometry), factor_parts(model, factor), 0
     copy_rows(model.geometry_starts, given.rows, given.registers, work.rows, work.registers)
-    for t in range(len(model.supports)):
-        i = model.supports[t].link
-        copy(given.inertias, t * INERTIA.size, work.links, i * LINK.size, INERTIA.size)
-        for k in range(model.links[i].v, model.links[i].v + model.links[i].nv):
-            copy(given.subspaces, at, work.dofs, k * DOF.size, SUBSPACE.size)
-            at = at + SUBSPACE.size
+    read_links(model, given, work)
     factor_links(model, weights, work)
     copy_rows(model.geometry_starts, work.rows, work.registers, kept.rows, kept.registers)
     copy_pulls(model.factor_starts, work.pulls, kept.pulls)
-    at = 0
     for t in range(len(model.supports)):
         i = model.supports[t].link
         copy(work.links, i * LINK.size + LINK.p, kept.positions, 3 * t, 3)

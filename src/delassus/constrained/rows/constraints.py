@@ -70,6 +70,7 @@ class Constraints(Immutable, Tabulated):
         )
         self.size = int(sum(counts))
         self.requests: dict = {}  # checked inputs of solvers, by the options that they follow from
+        self._paths: dict = {}  # by precision
         found = self.paths(FLOAT64)  # raises an error for wrong names
         model.check_rows(self)
         known = {"m": self.size, "size": self.size + model.nv, **packed.sizes(found.records)}
@@ -77,11 +78,13 @@ class Constraints(Immutable, Tabulated):
         self._is_made = True
 
     def __getstate__(self) -> dict:
-        return {**super().__getstate__(), "requests": {}}  # which hold kernels
+        return {**super().__getstate__(), "requests": {}, "_paths": {}}  # requests hold kernels
 
     def paths(self, dtype: np.dtype) -> packed.Paths:
         """Pieces and their paths, in one precision: all arrays of kernels follow from them."""
-        return packed.find_paths(self.model.tree, self._parts, dtype)
+        if dtype not in self._paths:
+            self._paths[dtype] = packed.find_paths(self.model.tree, self._parts, dtype)
+        return self._paths[dtype]
 
     @cached_property
     def scales(self) -> RowScales:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...compile import slots
 
+LAWS = ("ncp", "ccp")  # with and without Gamma
 # Whole numbers: the largest number of iterations; the rule of the penalty, and how often it may
 # change it; flags; the local solver; and whether the natural map of each iteration is kept.
 LIMIT = slots(
