@@ -126,5 +126,7 @@ def test_settings_of_a_step_are_checked():
         Stabilization(contacts=-0.1)
     with pytest.raises(dl.SettingError, match="depenetration_speed"):
         Stabilization(depenetration_speed=-1.0)
+    with pytest.raises(dl.SettingError, match="joint_opening"):
+        Stabilization(joint_opening=-1.0)
     with pytest.raises(dl.UnknownNameError, match="law"):
         Softening(law="newton")

@@ -17,6 +17,7 @@ from .rows.biases import SETTINGS
 from .rows.contacts import CONTACT, contact_frame
 from .rows.softening import MUJOCO, PRINTED, SOFTENING
 
+_LONG_STEP = 2.5e-3  # s; fast motion opens joints by the square of the step, for its time
 LAWS = {"mujoco": MUJOCO, "printed": PRINTED}
 _ORTHOGONALITY = 1e-6
 
@@ -72,6 +73,8 @@ class Stabilization:
     - penetration_margin: overlap of contacts that is tolerated
     - depenetration_speed: the largest speed at which overlaps are taken away
     - restitution_speed: contacts that close more slowly do not bounce
+    - joint_opening: where a rigid joint is open by more, in metres or radians, the simulator moves
+      bodies so that all close; in steps beyond 2.5 ms by the square of their length more
     - soft_joints, soft_limits, soft_contacts: rows that are springs instead
     """
 
@@ -82,6 +85,7 @@ class Stabilization:
     penetration_margin: float = 1e-6
     depenetration_speed: float = np.inf
     restitution_speed: float = 1e-3
+    joint_opening: float = 5e-5
     soft_joints: Softening | None = None
     soft_limits: Softening | None = None
     soft_contacts: Softening | None = None
@@ -94,6 +98,9 @@ class Stabilization:
         speed = number("depenetration_speed", self.depenetration_speed)
         if not speed >= 0.0:
             raise SettingError(f"depenetration_speed must not be negative, got {speed}")
+        opening = number("joint_opening", self.joint_opening)
+        if not opening >= 0.0:
+            raise SettingError(f"joint_opening must not be negative, got {opening}")
         for name in ("soft_joints", "soft_limits", "soft_contacts"):
             if getattr(self, name) is not None:
                 instance(name, getattr(self, name), Softening)
@@ -102,6 +109,8 @@ class Stabilization:
         """The numbers as kernels read them, for a step of dt."""
         numbers = [dt, self.joints, self.limits, self.contacts, self.limit_margin]
         numbers += [self.penetration_margin, self.depenetration_speed, self.restitution_speed]
+        opening = self.joint_opening if self.soft_joints is None else np.inf
+        numbers += [opening * max(1.0, dt / _LONG_STEP) ** 2]
         for soft in (self.soft_joints, self.soft_limits, self.soft_contacts):
             numbers += [0.0] * SOFTENING.size if soft is None else soft.packed()
         assert len(numbers) == SETTINGS.size

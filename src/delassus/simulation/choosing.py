@@ -2,7 +2,7 @@
 
 | solver | kernel | how |
 | --- | --- | --- |
-| auto | by bodies or by rows | Newton's method and ADMM in turns |
+| auto | by bodies or by rows | Newton's method, ADMM and interior points in turns |
 | newton | | ADMM has no iterations |
 | admm-... | | Newton's method has no steps |
 | pgs-..., nbgs, raisim..., prox | by sweeps | |
@@ -32,7 +32,7 @@ INTEGRATORS = {"euler": EULER, "midpoint": MIDPOINT, "rk4": RK4}
 _MARGIN = 2e-3  # contacts closer than this have rows
 _MOST_OF_AUTO = 200  # iterations, after which a step goes on with what there is
 _WITHOUT_END = 2**31
-_NOT_HERE = ("precondition", "interior")  # parameters of `contact.solve` that steps do not have
+_NOT_HERE = ("precondition",)  # parameters of `contact.solve` that steps do not have
 
 
 class Choice(NamedTuple):

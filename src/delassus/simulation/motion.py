@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from ..compile import clear, function, layout, routine, sincos, sqrt
 from ..contact.operators.elements import Cones
-from ..contact.operators.recovery import JointRows, Limits, recover
+from ..contact.operators.recovery import JointRows, Limits, move_all, recover
 from ..maximal.assembly import joint_rows, place_system
 from ..maximal.rows.blocks import ROW
 from ..maximal.rows.bodies import POSE, TWIST
@@ -96,9 +96,8 @@ def smallest_change(model, work):
     joints = JointRows(work.op.blocks, work.stiffness, work.gap, work.shifting)
     nothing = Cones(0, work.op.elements, work.op.blocks)
     limits = Limits(CLOSED, _PASSES)
-    recover(
-        view, joints, nothing, work.push, work.cones.reactions, limits, work.moved, work.op
-    )  # fmt: skip
+    move_all(view, joints, nothing, work.push, work.cones.reactions, work.moved, work.op)
+    recover(view, joints, limits, work.moved, work.op)
     for i in range(len(model.bodies) - 1):
         put6(work.shift, 6 * i, get6(work.moved, 6 * model.places[i].position))
 

@@ -29,7 +29,7 @@ from collections.abc import Callable
 
 from ..compile import function, layout, maximum, routine
 from ..contact.operators.elements import Cones
-from ..contact.operators.recovery import JointRows, Limits, recover
+from ..contact.operators.recovery import JointRows, Limits, move_all, recover
 from ..maximal.assembly import (
     add_dof_impulses,
     joint_rows,
@@ -129,10 +129,9 @@ def accelerate(model, request, state, work):
     joints = JointRows(work.op.blocks, work.stiffness, work.drift, work.held)
     no_cones = Cones(0, work.op.elements, work.op.blocks)
     limits = Limits(request.settings[SETTING.joint_tolerance], MOST_PASSES)
-    residual, _ = recover(
-        bodies_of(model), joints, no_cones, work.forces, work.cones.reactions, limits, work.solved,
-        work.op,
-    )  # fmt: skip
+    view, nothing = bodies_of(model), work.cones.reactions
+    move_all(view, joints, no_cones, work.forces, nothing, work.solved, work.op)
+    residual, _ = recover(view, joints, limits, work.solved, work.op)
     return residual
 
 

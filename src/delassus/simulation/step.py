@@ -8,8 +8,9 @@
 
 MIDPOINT lets joint rows reflect: J u+ = -J u-, so that the mean velocity of the step satisfies
 joints, and no energy is lost. Rotations turn by gyroscopic terms of the mean velocity, which the
-last step tells. Where contacts close, a little less is reflected. Errors of positions stay as they
-are, unless they are moved away after each step: see `motion`.
+last step tells. Where contacts push or close, a little less is reflected. Errors of positions stay
+as they are, unless a joint is open by more than it may: then, or always if that is asked for, all
+are moved away after the step: see `motion`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..compile import function, layout, routine, slots
+from ..compile import absolute, function, layout, maximum, minimum, routine, slots
 from ..maximal.assembly import (
     STATE,
     add_dof_impulses,
@@ -66,8 +67,10 @@ from .solution.sweeps import BY_SWEEPS
 from .told.metrics import METRICS, put_metrics
 
 EULER, MIDPOINT, RK4 = 0, 1, 2
-# While a contact closes, faster than this, joints reflect so much of their velocity.
-CLOSING_SPEED, CLOSING_REFLECTION = 1e-3, 0.95
+# How much of their velocity joints reflect while a contact pushes, or closes faster than this, and
+# while a joint is open. Bodies that an impact has set shaking, to and fro with each step, would
+# never cease to otherwise, and contacts would have other reactions in each step.
+CLOSING_SPEED, PUSHED_REFLECTION, OPEN_REFLECTION = 1e-3, 0.95, 0.5
 # Whole settings of a call: those of contact solvers, the integrator, whether joints are closed by
 # displacement, and the slots.
 WHOLE = slots(SOLVING, integrator=1, displacement=1, contact_slots=1)
@@ -140,16 +143,16 @@ def turn_at_mean(i, dt, bodies, before, momentum, at):
 
 
 @function
-def reflect(model, first, count, rows):
-    """c = J u-, so that J u+ = -J u-; a little less where a contact closes.
+def reflect(model, first, count, known, most, rows):
+    """c = J u-, so that J u+ = -J u-, or a part of it: `most`, less where a contact pushes.
 
-    Rows of contacts start at `first`.
+    Rows of contacts start at `first`; `known` are their reactions of the last step.
     """
-    share = 1.0
+    share = most
     for c in range(count):
-        normal = (first + 3 * c + 2) * ROW.size
-        if rows[normal + ROW.velocity] < -CLOSING_SPEED:
-            share = CLOSING_REFLECTION
+        closes = rows[(first + 3 * c + 2) * ROW.size + ROW.velocity] < -CLOSING_SPEED
+        if closes or known[3 * c + 2] > 0.0:
+            share = minimum(share, PUSHED_REFLECTION)
     for t in range(joint_rows(model)):
         at = t * ROW.size
         rows[at + ROW.bias] = rows[at + ROW.bias] + share * rows[at + ROW.velocity]
@@ -204,6 +207,15 @@ def find_contacts(model, request, state, work):
 
 
 @function
+def is_open(model, whole, settings, work):
+    """Whether a joint is open by more than it may."""
+    error = 0.0
+    for t in range(joint_rows(model)):
+        error = maximum(error, absolute(work.rows[t * ROW.size + ROW.residual]))
+    return whole[WHOLE.integrator] != EULER and error > settings[SETTING.joint_opening]
+
+
+@function
 def first_part(whole, settings):
     """The time for which bodies move before velocities change."""
     return 0.5 * settings[SETTING.dt] if whole[WHOLE.integrator] != EULER else 0.0
@@ -223,7 +235,8 @@ def put_rows(model, request, count, state, work):
     n_limits = row - len(model.bounded) - n_held
     put_contact_rows(model, work.contacts, count, settings, work, blocks, work.rows, row)
     if request.whole[WHOLE.integrator] != EULER:
-        reflect(model, row, count, work.rows)
+        most = OPEN_REFLECTION if is_open(model, request.whole, settings, work) else 1.0
+        reflect(model, row, count, work.known, most, work.rows)
     counts = (0, n_limits, len(model.bounded), count)
     dt = settings[SETTING.dt]
     put_cones(model, counts, work.active, work.contacts, work.rows, dt, state, work)
@@ -279,7 +292,7 @@ def finishing(form: Form) -> Callable:
         for k in range(len(model.rest)):
             state.q[k] = work.q[k]
         move_poses(n, state.poses, state.twists, settings[SETTING.dt] - first_part(whole, settings))
-        if whole[WHOLE.displacement] > 0:
+        if whole[WHOLE.displacement] > 0 or is_open(model, whole, settings, work):
             displace(model, request.switches, state, work)
         put_metrics(model, counts, told, request.options, metrics, work)
 

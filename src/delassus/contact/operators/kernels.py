@@ -223,9 +223,8 @@ def recover_bodies(
         recovery.Limits(limits[0], int(limits[1])),
         recovery_memory(model, prepared, work),
     )
-    worst, passes = recovery.recover(
-        model, joints, cones_in(slots), work.forces, reactions, until, work.b, memory
-    )
+    recovery.move_all(model, joints, cones_in(slots), work.forces, reactions, work.b, memory)
+    worst, passes = recovery.recover(model, joints, until, work.b, memory)
     by_body(model, work.b, u)
     ending[0] = worst
     ending[1] = 1.0 * passes

@@ -83,22 +83,17 @@ def put_forces(model, joints, g, b, work):
 
 
 @function
-def correct_multipliers(model, joints, u):
-    """lambda_j - S_j^-1 (J u + c), u of all bodies; the largest of |J u + c| is returned"""
-    worst = 0.0
-    for k in range(len(model.joints)):
-        joint = model.joints[k]
-        for r in range(joint.height):
-            t = joint.row + r
-            residual = row_velocity(joint, joints.J, r, u) + joints.bias[t]
-            joints.multipliers[t] = joints.multipliers[t] - joints.weights[t] * residual
-            worst = maximum(worst, absolute(residual))
-    return worst
+def correct_multipliers(model, joints, work):
+    """lambda_j - S_j^-1 r"""
+    for t in range(count_joint_rows(model)):
+        change = joints.weights[t] * work.residual[t]
+        joints.multipliers[t] = joints.multipliers[t] - change
 
 
 @function
-def move_all(model, cones, reactions, b, work):
-    """b <- A^-1 (b + C^T lambda_c) for all bodies"""
+def move_all(model, joints, cones, g, reactions, b, work):
+    """b = A^-1 (g + J^T (lambda_j - S_j^-1 c) + C^T lambda_c), velocities of all bodies"""
+    put_forces(model, joints, g, b, work)
     push_front(cones, reactions, part(b, first_cone_velocity(model)))
     reduce_forces(model, b, work)
     expand(model, b, work)
@@ -167,15 +162,14 @@ def turn_direction(rows, n, joints, share, work):
 
 
 @routine
-def recover(model, joints, cones, g, reactions, limits, u, work):
+def recover(model, joints, limits, u, work):
     """M u = g + J^T lambda_j + C^T lambda_c with J u + c = 0, for given lambda_c.
 
-    lambda_j is improved from the given one on. The last |J u + c| and the number of solutions with
-    A are returned. `work` is memory of layouts OPERATOR and RECOVERY.
+    lambda_j is improved from the given one on, for which u are the velocities. The last |J u + c|
+    and the number of solutions with A are returned. `work` is memory of layouts OPERATOR and
+    RECOVERY.
     """
     n, rows = 6 * len(model.bodies), count_joint_rows(model)
-    put_forces(model, joints, g, u, work)
-    move_all(model, cones, reactions, u, work)
     worst, passes, before = put_residual(model, joints, u, work), 1, 0.0
     while worst > limits.tolerance and passes < limits.passes:
         gain, size = put_change(model, joints, work)
@@ -191,4 +185,5 @@ def recover(model, joints, cones, g, reactions, limits, u, work):
         for t in range(n):
             u[t] = u[t] - step * work.motion[t]
         passes += 1
-    return correct_multipliers(model, joints, u), passes
+    correct_multipliers(model, joints, work)
+    return worst, passes

@@ -31,7 +31,7 @@ another attempt, from a start of another size and with shorter steps, often foll
 
 from __future__ import annotations
 
-from ...compile import absolute, function, maximum, minimum
+from ...compile import absolute, function, maximum, minimum, routine
 from ..laws.cones import row_count
 from ..laws.request import OPTION
 from ..laws.residuals import unscaled_map
@@ -138,7 +138,7 @@ def interior_method(op: Operator):
             step = longest_step(counts, cones, interior, newton.d)
         return gap, step
 
-    @function
+    @routine
     def run(model, counts, attempt, cones, options, reactions, work):
         """Reactions from a start of its own. Returns the number of steps."""
         newton, interior, n = work.newton, work.interior, row_count(counts)

@@ -32,6 +32,7 @@ NEWTON = layout(
     tried="cone_rows",
 )
 SHORTENING, MOST_TRIES = 0.4, 6
+CLOSE = 0.01  # of 1: a factor for all reactions that is not worth a look
 # Of E, so that redundant contacts do not make the matrix singular. Rows that hold more than bodies
 # can follow, as dry friction of all joints does with feet that stick, ask for changes without
 # bounds, which a stronger damping keeps small.
@@ -153,7 +154,8 @@ def newton_method(op: Operator):
         for i in range(n):
             work = work + reactions[i] * (newton.v[i] - cones.b[i])
             drive = drive - reactions[i] * cones.b[i]
-        if not (0.0 < 0.5 * work < drive < 2.0 * work):
+        is_close = absolute(drive - work) < CLOSE * work
+        if is_close or not (0.0 < 0.5 * work < drive < 2.0 * work):
             return before
         for i in range(n):
             newton.d[i] = drive / work * reactions[i]

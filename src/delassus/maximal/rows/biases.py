@@ -31,6 +31,7 @@ SETTINGS = slots(
     penetration_margin=1,
     depenetration_speed=1,
     restitution_speed=1,
+    joint_opening=1,
     joint_softening=SOFTENING.size,
     limit_softening=SOFTENING.size,
     contact_softening=SOFTENING.size,

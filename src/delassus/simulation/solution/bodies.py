@@ -5,10 +5,9 @@ See `contact.operators.bodies`; the front are all bodies that cone rows can touc
 
 from __future__ import annotations
 
-from ...compile import function, layout
+from ...compile import function, layout, part
 from ...contact.operators import Operator
 from ...contact.operators import bodies as operator
-from ...contact.operators.recovery import JointRows, put_forces
 from ..structure.world import bodies_of
 from .cones import cones_of
 
@@ -51,15 +50,20 @@ def begin(model, counts, work):
 
 
 @function
-def free_velocities(model, count, g, work):
-    """b: scaled velocities of cone rows without their reactions; g is by position."""
+def free_velocities(model, count, work):
+    """b: scaled velocities of cone rows without their reactions, by work.moved."""
     view, op, cones = bodies_of(model), work.op, work.cones
-    joints = JointRows(op.blocks, work.stiffness, work.drift, work.held)
-    put_forces(view, joints, g, work.moved, op)
-    front = operator.reduce_forces(view, work.moved, op)
+    front = part(work.moved, operator.first_cone_velocity(view))
     for t in range(count):
         op.penalties[t] = 0.0
     operator.velocities(view, cones_of(op), front, op.penalties, work.bias, op.u, cones.b, op)
+
+
+@function
+def push(model, count, u, work):
+    """u + C^T lambda_c, with inside bodies eliminated."""
+    front = part(u, operator.first_cone_velocity(bodies_of(model)))
+    operator.push_front(cones_of(work.op), work.cones.reactions, front)
 
 
 BODIES_OPERATOR = Operator(factor, solve, multiply, solve_blocks)

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from ...compile import function, layout
 from ...contact.operators import Operator, dense
-from ...contact.operators.blocks import forward_columns
 from ...contact.operators.elements import cone_at
-from ...contact.operators.recovery import JointRows, put_forces
 from ...contact.operators.rows import dot_from, put_halves, put_matrix
 from ..structure.world import bodies_of
 from .cones import cones_of, count_rows
@@ -81,15 +79,23 @@ def scale_again(model, counts, work):
 
 
 @function
-def free_velocities(model, count, g, work):
-    """b: scaled velocities of cone rows without their reactions; g is by position."""
-    view, op, n = bodies_of(model), work.op, 6 * (len(model.bodies) - 1)
-    joints = JointRows(op.blocks, work.stiffness, work.drift, work.held)
-    put_forces(view, joints, g, work.moved, op)
-    forward_columns(view, op.A, work.moved)
+def free_velocities(model, count, work):
+    """b: scaled velocities of cone rows without their reactions, by work.moved."""
+    op, n = work.op, 6 * (len(model.bodies) - 1)
     for i in range(count):
         b = dot_from(n, op.Y, n * i, work.moved, 0, int(op.first[i]))
         work.cones.b[i] = b + work.bias[i]
+
+
+@function
+def push(model, count, u, work):
+    """u + C^T lambda_c, with all bodies eliminated: U^-T C^T is Y."""
+    op, n = work.op, 6 * (len(model.bodies) - 1)
+    for i in range(count):
+        x = work.cones.reactions[i]
+        if x != 0.0:
+            for t in range(int(op.first[i]), n):
+                u[t] = u[t] + x * op.Y[n * i + t]
 
 
 ROWS_OPERATOR = Operator(factor, solve, multiply, solve_blocks)

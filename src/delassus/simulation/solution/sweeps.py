@@ -34,4 +34,4 @@ def sweep_cones(model, counts, limits, options, work):
     return 0.0, total
 
 
-BY_SWEEPS = Form(rows.begin, rows.free_velocities, sweep_cones)
+BY_SWEEPS = Form(rows.begin, rows.free_velocities, rows.push, sweep_cones)
