@@ -13,15 +13,13 @@ from numpy.typing import ArrayLike
 from ..checks import flag, instance, positive_integer
 from ..contact.solving import solver_request
 from ..errors import ConvergenceError, DelassusError, SettingError, ShapeError
-from ..maximal import MaximalSystem, Stabilization
+from ..maximal import MaximalSystem, Softening, Stabilization
 from ..maximal.settings import step_size
 from ..model.model import Model
 from ..model.parts.actuators import Actuator
 from ..model.parts.names import known_name
 from .actuation.drives import Drives, drives_of, generalised_forces
-from .collision.geometry import Geometry
-from .collision.materials import Material
-from .collision.shapes import ground_plane, has_plane
+from .given.colliding import contact_request, what_collides
 from .given.progress import Progress
 from .given.requests import over_steps, per_degree_of_freedom
 from .given.starting import Projection, chosen_start, on_joints, states_of
@@ -53,9 +51,11 @@ class Simulator(Sensors, Switches):
     With `displacement` bodies are moved after each step so that joints are closed.
 
     `ground` is whether there is a plane z = 0, in a model that has no plane of the world itself.
-    `friction` and `restitution` are those of shapes that say nothing of it. `meshes` is with what
-    meshes collide, by their convex hulls: "planes", "all" or "none". With `worlds` all arrays have
-    an axis more, of that length. What goes wrong (`bounds` tells what counts as such) is in
+    `friction` and `restitution` are those of shapes that say nothing of it. Contacts are hard, but
+    for `soft_contacts`: with True the softness of surfaces counts, a `maximal.Softening` is also
+    that of surfaces that say nothing of it. `meshes` is with what meshes collide, by their convex
+    hulls: "planes", "all" or "none". With `worlds` all arrays have an axis more, of that length.
+    What goes wrong (`bounds` tells what counts as such) is in
     `failures`; `on_error` is what happens then: "raise" raises where a world diverges and warns of
     all else, "strict" raises always, "warn" never, "record" does neither.
     """
@@ -80,6 +80,7 @@ class Simulator(Sensors, Switches):
         max_iterations: int = 200,
         stabilization: Stabilization | None = None,
         displacement: bool = False,
+        soft_contacts: bool | Softening = False,
         contact_slots: int = 16,
         meshes: str = "planes",
         bounds: Bounds | None = None,
@@ -103,11 +104,14 @@ class Simulator(Sensors, Switches):
         if integrator == "rk4" and self.stabilization.soft_joints is not None:
             raise SettingError('joints are rigid with "rk4": it takes no soft_joints')
         request = solver_request(solver, tolerance, max_iterations)
+        material, soft = contact_request(
+            friction, restitution, soft_contacts, self.stabilization, self.dt
+        )
         numbers = [*self.stabilization.packed(self.dt), _MARGIN, float(joint_tolerance)]
         whole = [*request.limits, INTEGRATORS[self.integrator], int(self.displacement)]
         self._worlds = Worlds(
             self.model,
-            self._geometry(ground, Material(friction, restitution), meshes),
+            what_collides(self.model, flag("ground", ground), material, soft, meshes),
             self._drives(stiffness, damping),
             Settings(whole, np.array(numbers), request.options),
             self.worlds or 1,
@@ -153,15 +157,6 @@ class Simulator(Sensors, Switches):
                     "as many as their velocities can have one"
                 )
         return generalised_forces(self.model, kp, kv)
-
-    def _geometry(self, ground: bool, material: Material, meshes: str) -> Geometry:
-        """What collides; shapes that do not, or not with all others, are named."""
-        has_ground = flag("ground", ground) and not has_plane(self.model)
-        surroundings = [ground_plane(material)] if has_ground else []
-        made = Geometry(self.model, surroundings, materials=material, meshes=meshes)
-        for message in made.remarks():
-            warnings.warn(message, UserWarning, stacklevel=3)
-        return made
 
     # --- state ------------------------------------------------------------------------------------
 

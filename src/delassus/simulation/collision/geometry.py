@@ -15,7 +15,7 @@ from ...model.parts.constraints import Constraint
 from ...model.parts.names import known_name
 from ...spatial.constant import Immutable
 from ..narrow.records import HULL
-from .materials import Material
+from .materials import Material, SoftContacts
 from .meshes import INSTALL, MESHES, can_read
 from .pairs import Names, Pair, find_pairs, packed_pairs, pair_type
 from .shapes import (
@@ -59,7 +59,7 @@ class Geometry(Immutable, Tabulated):
 
     `surroundings` are more shapes of the world, such as `ground_plane()`. `excluded` and `only` are
     pairs of names of shapes, frames or bodies, besides those that the model excludes or declares.
-    `soft` is whether softness of surfaces counts, `meshes` with what meshes collide: "planes",
+    With `soft` the softness of surfaces counts. `meshes` is with what meshes collide: "planes",
     "all" or "none". `slots` is how many contacts there is room for.
     What is not handled is listed: `meshes`, names of shapes, and `not_handled`, pairs of names.
     """
@@ -75,14 +75,14 @@ class Geometry(Immutable, Tabulated):
         constraints: Iterable[Constraint] | None = None,
         excluded: Names = (),
         only: Names | None = None,
-        soft: bool = False,
+        soft: SoftContacts | None = None,
         meshes: str = "planes",
         slots: int = 32,
     ):
         super().__init__()
         self.model: Model = instance("the model of a Geometry", model, Model)
         known_name("meshes", meshes, MESHES)
-        shapes, unread = collision_shapes(model, materials, soft, meshes != "none")
+        shapes, unread = collision_shapes(model, materials, soft is not None, meshes != "none")
         around = [instance("a shape of surroundings", s, CollisionShape) for s in surroundings]
         # Surroundings come first: so contacts with the ground stand before the others.
         self.shapes: tuple[CollisionShape, ...] = (*around, *shapes)

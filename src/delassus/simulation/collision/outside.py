@@ -65,6 +65,7 @@ class Outside:
         self.ends = np.array([pair[:2] for pair in self.pairs], int).reshape(-1, 2)
         self.reach = np.array([sum(self.shapes[k].radius for k in p[:2]) for p in self.pairs])
         self.margins = np.array([pair.margin for pair in self.pairs])
+        self.is_soft = np.array([pair.material.softening is not None for pair in self.pairs], bool)
 
     def contacts(self, poses: np.ndarray, margin: float) -> np.ndarray:
         """Records OUTSIDE of contacts at poses (n_bodies, 7), in the order of their ids."""
@@ -72,7 +73,7 @@ class Outside:
             return np.zeros((0, OUTSIDE.size))
         R, p = self._placed(poses)
         apart = p[self.ends[:, 1]] - p[self.ends[:, 0]]
-        within = np.maximum(self.margins, margin)
+        within = np.where(self.is_soft, self.margins, np.maximum(self.margins, margin))
         near = np.linalg.norm(apart, axis=1) <= self.reach + within
         found = []
         for k in np.flatnonzero(near):
