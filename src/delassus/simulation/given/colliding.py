@@ -10,7 +10,7 @@ from ...maximal import Softening, Stabilization
 from ...model.model import Model
 from ..collision.geometry import Geometry
 from ..collision.materials import Material, SoftContacts
-from ..collision.shapes import ground_plane, has_plane
+from ..collision.shapes import ground_plane, has_ground
 
 
 def contact_request(
@@ -34,10 +34,10 @@ def contact_request(
 
 
 def what_collides(
-    model: Model, has_ground: bool, material: Material, soft: SoftContacts | None, meshes: str
+    model: Model, ground: bool, material: Material, soft: SoftContacts | None, meshes: str
 ) -> Geometry:
     """The shapes of a model and the ground; those that do not collide are named by warnings."""
-    surroundings = [ground_plane(material)] if has_ground and not has_plane(model) else []
+    surroundings = [ground_plane(material)] if ground and not has_ground(model) else []
     made = Geometry(model, surroundings, materials=material, soft=soft, meshes=meshes)
     for message in made.remarks():
         warnings.warn(message, UserWarning, stacklevel=4)
