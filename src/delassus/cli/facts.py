@@ -15,7 +15,7 @@ from ..model.parts.constraints import WORLD, Constraint, Weld
 from ..model.parts.keyframes import STARTS
 from ..simulation.collision.geometry import Geometry
 from ..simulation.collision.materials import Material
-from ..simulation.collision.shapes import ground_plane, has_plane
+from ..simulation.collision.shapes import ground_plane, has_ground
 
 _CLOSED = 1e-6  # an error of rows, in metres or radians, at which loops count as closed
 _RANK = 1e-9  # of the largest singular value: below it a row is redundant
@@ -87,7 +87,7 @@ def _keyframes(model: Model) -> str:
 
 def _collision(model: Model) -> list[str]:
     """Shapes and pairs that a simulator with ground would look at."""
-    own_plane = has_plane(model)
+    own_plane = has_ground(model)
     try:
         made = Geometry(model, [] if own_plane else [ground_plane(Material())])
     except DelassusError as error:  # a mesh that is missing, say: the rest is still worth telling

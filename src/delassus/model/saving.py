@@ -202,6 +202,7 @@ def _shape_record(shape: Shape) -> dict:
         "size": _list(shape.size),
         "mesh": shape.mesh,
         "color": None if shape.color is None else _list(shape.color),
+        **({} if shape.heights is None else {"heights": [_list(row) for row in shape.heights]}),
         **{name: _plain(getattr(given, name)) for name in changed},
     }
 

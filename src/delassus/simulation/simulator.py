@@ -12,15 +12,13 @@ from numpy.typing import ArrayLike
 
 from ..checks import flag, instance, positive_integer
 from ..errors import ConvergenceError, DelassusError, SettingError, ShapeError
-from ..maximal import MaximalSystem, Stabilization
+from ..maximal import MaximalSystem, Softening, Stabilization
 from ..model.model import Model
 from ..model.parts.actuators import Actuator
 from ..model.parts.names import known_name
 from .actuation.drives import Drives, drives_of, generalised_forces
 from .choosing import Choice, Choosing
-from .collision.geometry import Geometry
-from .collision.materials import Material
-from .collision.shapes import ground_plane, has_plane
+from .given.colliding import contact_request, what_collides
 from .given.progress import Progress
 from .given.requests import over_steps, per_degree_of_freedom
 from .given.starting import Projection, chosen_start, on_joints, states_of
@@ -52,11 +50,13 @@ class Simulator(Choosing, Sensors, Switches):
     With `displacement` bodies are moved after each step so that joints are closed.
 
     `ground` is whether there is a plane z = 0, in a model that has no plane of the world itself.
-    `friction` and `restitution` are those of shapes that say nothing of it. `meshes` is with what
-    meshes collide, by their convex hulls: "planes", "all" or "none". With `worlds` all arrays have
-    an axis more, of that length. What goes wrong (`bounds` tells what counts as such) is in
-    `failures`; `on_error` is what happens then: "raise" raises where a world diverges and warns of
-    all else, "strict" raises always, "warn" never, "record" does neither.
+    `friction` and `restitution` are those of shapes that say nothing of it. Contacts are hard, but
+    for `soft_contacts`: with True the softness of surfaces counts, a `maximal.Softening` is also
+    that of surfaces that say nothing of it. `meshes` is with what meshes collide, by their convex
+    hulls: "planes", "all" or "none". With `worlds` all arrays have an axis more, of that length.
+    What goes wrong (`bounds` tells what counts as such) is in `failures`; `on_error` is what
+    happens then: "raise" raises where a world diverges and warns of all else, "strict" raises
+    always, "warn" never, "record" does neither.
     """
 
     def __init__(
@@ -80,6 +80,7 @@ class Simulator(Choosing, Sensors, Switches):
         solver_parameters: Mapping[str, Any] | None = None,
         stabilization: Stabilization | None = None,
         displacement: bool = False,
+        soft_contacts: bool | Softening = False,
         contact_slots: int = 16,
         meshes: str = "planes",
         bounds: Bounds | None = None,
@@ -96,9 +97,12 @@ class Simulator(Choosing, Sensors, Switches):
         self.worlds = None if worlds is None else positive_integer("worlds", worlds)
         self.on_error = known_name("on_error", on_error, ON_ERROR)
         self.bounds = Bounds() if bounds is None else instance("bounds", bounds, Bounds)
+        material, soft = contact_request(
+            friction, restitution, soft_contacts, self.stabilization, self.dt
+        )
         self._worlds = Worlds(
             self.model,
-            self._geometry(ground, Material(friction, restitution), meshes),
+            what_collides(self.model, flag("ground", ground), material, soft, meshes),
             self._drives(stiffness, damping),
             self._choice.settings(),
             self.worlds or 1,
@@ -144,15 +148,6 @@ class Simulator(Choosing, Sensors, Switches):
                     "as many as their velocities can have one"
                 )
         return generalised_forces(self.model, kp, kv)
-
-    def _geometry(self, ground: bool, material: Material, meshes: str) -> Geometry:
-        """What collides; shapes that do not, or not with all others, are named."""
-        has_ground = flag("ground", ground) and not has_plane(self.model)
-        surroundings = [ground_plane(material)] if has_ground else []
-        made = Geometry(self.model, surroundings, materials=material, meshes=meshes)
-        for message in made.remarks():
-            warnings.warn(message, UserWarning, stacklevel=3)
-        return made
 
     # --- state ------------------------------------------------------------------------------------
 

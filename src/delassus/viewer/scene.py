@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import FileFormatError
 from ..model.model import Model
-from ..model.parts.elements import Shape
+from ..model.parts.elements import Shape, height_points
 from ..spatial.transform import Transform
 from .meshes import read_triangles, simplified
 
@@ -79,13 +79,18 @@ class Scene:
                     self._bare.add(frame.body)
                 return
             mesh = number
+        kind, size = shape.kind, shape.size
+        if kind == "heightfield":
+            points, corners = height_points(shape)
+            kind, size, mesh = "mesh", (1.0, 1.0, 1.0), len(self.meshes)
+            self.meshes.append(simplified(points[corners], MOST_TRIANGLES))
         color, group = shape.color or _GREY, "bodies"
         if shape.role == "collision":
             color, group = _COLLISION, "collision"
         elif color[3] < 1.0:
             group = "covers"
         place = frame.placement @ shape.placement
-        self.things.append(Thing(frame.body, shape.kind, shape.size, color, group, place, mesh))
+        self.things.append(Thing(frame.body, kind, size, color, group, place, mesh))
 
     def _replace_missing(self) -> None:
         """Where a visual mesh cannot be shown, the shapes that collide are shown in its place."""

@@ -13,7 +13,7 @@ from delassus.maximal.system import MaximalSystem
 from delassus.mujoco import to_qpos
 from delassus.simulation.collision.contacts import find_contacts
 from delassus.simulation.collision.geometry import Geometry
-from delassus.simulation.collision.materials import Material, softening_of
+from delassus.simulation.collision.materials import Material, SoftContacts, softening_of
 from delassus.simulation.collision.shapes import ground_plane
 from delassus.simulation.narrow.records import FEATURES
 from simulation.collision.scenes import FLAT, bodies, touches
@@ -76,7 +76,7 @@ def test_margins_of_shapes_add_up():
 def test_softness_counts_if_it_is_asked_for():
     model = balls(a=dl.Surface(softness=SOFTNESS), b=dl.Surface())
     assert Geometry(model).pairs[0].material.softening is None
-    soft = Geometry(model, soft=True).pairs[0].material.softening
+    soft = Geometry(model, soft=SoftContacts()).pairs[0].material.softening
     assert soft == Softening(0.4, 3.0, 0.002, 0.8, 0.9, 0.03, 0.8)
 
 

@@ -188,14 +188,15 @@ def _read_step(item: Item) -> tuple:
 
 def _read_shape(builder: ModelBuilder, item: Item) -> None:
     known = ("name", "frame", "role", "kind", "placement", "size", "mesh", "color")
-    item.object(known, SURFACE)
+    item.object(known, ("heights", *SURFACE))
     texts = [item[key].text() for key in ("name", "frame", "role", "kind")]
     mesh = item["mesh"].text() if item.has("mesh") else None
     color = tuple(item["color"].numbers(4)) if item.has("color") else None
     with item.blamed():
         placement = _read_placement(item["placement"])
         size = tuple(item["size"].numbers())
-        builder.add_shape(Shape(*texts, placement, size, mesh, color, read_surface(item)))
+        rows = [row.numbers() for row in item["heights"].items()] if item.has("heights") else None
+        builder.add_shape(Shape(*texts, placement, size, mesh, color, read_surface(item), rows))
 
 
 def _read_placement(item: Item) -> Transform:

@@ -22,6 +22,7 @@ ROLES = ("visual", "collision")
 # Kinds of shapes, and of how many numbers their size is.
 SHAPE_SIZES = {
     "box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "ellipsoid": 3, "plane": 0, "mesh": 3,
+    "heightfield": 2,
 }  # fmt: skip
 
 
@@ -107,7 +108,9 @@ class Shape:
     """What a body looks like or collides with; meshes are referenced, not read.
 
     `kind` is "box" (size: 3 edges), "sphere" (radius), "cylinder" or "capsule" (radius, length
-    along z), "ellipsoid" (3 radii), "plane" (no size) or "mesh" (size: 3 scales, `mesh`: the path).
+    along z), "ellipsoid" (3 radii), "plane" (no size), "mesh" (size: 3 scales, `mesh`: the path) or
+    "heightfield" (size: its edges along x and y). `heights` of a height field are z at points of a
+    grid, whose rows lie along y and whose columns lie along x; its middle is at x = y = 0.
     `surface` says what a collision shape touches, and how.
     """
 
@@ -120,6 +123,7 @@ class Shape:
     mesh: str | None = None
     color: tuple[float, float, float, float] | None = None
     surface: Surface = field(default_factory=Surface)
+    heights: np.ndarray | None = None
 
     if TYPE_CHECKING:  # any numbers and placements are taken
 
@@ -134,6 +138,7 @@ class Shape:
             mesh: str | None = None,
             color: ArrayLike | None = None,
             surface: Surface = ...,
+            heights: ArrayLike | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -151,5 +156,42 @@ class Shape:
             values["color"] = tuple(map(float, color))
         if not isinstance(self.surface, Surface):
             raise ModelError(f"the surface of a shape is a Surface, got {shown(self.surface)}")
+        if (self.heights is None) != (self.kind != "heightfield"):
+            raise ModelError("a heightfield has heights, and no other shape has")
+        if self.heights is not None:
+            values["heights"] = _grid(self.heights)
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+
+def _grid(heights: ArrayLike) -> np.ndarray:
+    """Heights of a height field, checked."""
+    try:
+        grid = np.array(heights, float)
+    except (TypeError, ValueError):
+        raise ModelError(
+            f"the heights of a heightfield are a table of numbers, got {shown(heights)}"
+        ) from None
+    if grid.ndim != 2 or min(grid.shape) < 2:
+        raise ModelError(
+            f"the heights of a heightfield have two rows and two columns at least, got the shape "
+            f"{grid.shape}"
+        )
+    if not np.isfinite(grid).all():
+        raise ModelError("the heights of a heightfield are not all finite")
+    return constant(grid)
+
+
+def height_points(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
+    """Points (n, 3) of a height field, and its triangles (m, 3) as numbers of points."""
+    assert shape.heights is not None
+    rows, columns = shape.heights.shape
+    x, y = (
+        0.5 * e * np.linspace(-1.0, 1.0, n)
+        for e, n in zip(shape.size, (columns, rows), strict=True)
+    )
+    points = np.stack([*np.meshgrid(x, y), shape.heights], axis=-1).reshape(-1, 3)
+    corner = (columns * np.arange(rows - 1)[:, None] + np.arange(columns - 1)).ravel()
+    right, above = corner + 1, corner + columns
+    halves = [(corner, right, above), (right, above + 1, above)]
+    return points, np.stack([np.stack(half, axis=1) for half in halves], axis=1).reshape(-1, 3)

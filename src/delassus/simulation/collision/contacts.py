@@ -18,7 +18,7 @@ from __future__ import annotations
 from ...compile import function, kernel, layout, routine
 from ...maximal.rows.bodies import BODY, POSE, frame_position, frame_rotation
 from ...maximal.rows.contacts import CONTACT, contact_frame
-from ...maximal.rows.softening import SOFTENING
+from ...maximal.rows.softening import RIGID, SOFTENING
 from ...spatial.quaternions import rotation
 from ...spatial.vectors import dot, get3, get9, put3, put9, subtract
 from ..narrow.hulls import hull_on_plane
@@ -96,7 +96,7 @@ def write_contact(world, pair, found, k, contacts, c):
 
 @routine
 def collide(world, bodies, margin, contacts, ids, slots, work):
-    """Contacts of all pairs that are closer than the margin, or their own if it is larger.
+    """Contacts of all pairs that are closer than the margin, or their own if it is larger or soft.
 
     Returns how many there are.
     Only as many as there are slots are stored. If more are returned, the caller has to repeat the
@@ -106,7 +106,8 @@ def collide(world, bodies, margin, contacts, ids, slots, work):
     place_shapes(world, bodies, work.placed)
     for p in range(len(world.candidates)):
         pair = world.candidates[p]
-        within = max(margin, pair.margin)
+        is_soft = pair.softening[SOFTENING.law] != RIGID
+        within = pair.margin if is_soft else max(margin, pair.margin)
         if is_near(world, pair, within, work.placed):
             n = find_points(world, pair, within, work)
             for _ in range(n):

@@ -15,7 +15,7 @@ from ...model.parts.constraints import Constraint
 from ...model.parts.names import known_name
 from ...spatial.constant import Immutable
 from ..narrow.records import HULL
-from .materials import Material
+from .materials import Material, SoftContacts
 from .meshes import INSTALL, MESHES, can_read
 from .pairs import Names, Pair, find_pairs, packed_pairs, pair_type
 from .shapes import (
@@ -59,8 +59,8 @@ class Geometry(Immutable, Tabulated):
 
     `surroundings` are more shapes of the world, such as `ground_plane()`. `excluded` and `only` are
     pairs of names of shapes, frames or bodies, besides those that the model excludes or declares.
-    `soft` is whether softness of surfaces counts, `meshes` with what meshes collide: "planes",
-    "all" or "none". `slots` is how many contacts there is room for.
+    With `soft` the softness of surfaces counts. `meshes` is with what meshes collide: "planes",
+    "all", "raw" or "none". `slots` is how many contacts there is room for.
     What is not handled is listed: `meshes`, names of shapes, and `not_handled`, pairs of names.
     """
 
@@ -75,14 +75,14 @@ class Geometry(Immutable, Tabulated):
         constraints: Iterable[Constraint] | None = None,
         excluded: Names = (),
         only: Names | None = None,
-        soft: bool = False,
+        soft: SoftContacts | None = None,
         meshes: str = "planes",
         slots: int = 32,
     ):
         super().__init__()
         self.model: Model = instance("the model of a Geometry", model, Model)
         known_name("meshes", meshes, MESHES)
-        shapes, unread = collision_shapes(model, materials, soft, meshes != "none")
+        shapes, unread = collision_shapes(model, materials, soft is not None, meshes)
         around = [instance("a shape of surroundings", s, CollisionShape) for s in surroundings]
         # Surroundings come first: so contacts with the ground stand before the others.
         self.shapes: tuple[CollisionShape, ...] = (*around, *shapes)
@@ -93,7 +93,7 @@ class Geometry(Immutable, Tabulated):
         self.pairs: tuple[Pair, ...] = tuple(found.pairs)
         # Pairs that coal handles, outside of kernels; in each the shape of the higher kind is last.
         taken = [
-            can_read() and (meshes == "all" or self.shapes[p.second].kind != HULL)
+            can_read() and (meshes in ("all", "raw") or self.shapes[p.second].kind != HULL)
             for p in found.not_handled
         ]
         marked = list(zip(found.not_handled, taken, strict=True))
@@ -129,6 +129,12 @@ class Geometry(Immutable, Tabulated):
         if self.meshes:
             names = ", ".join(self.meshes)
             found.append(f"meshes do not collide without coal ({INSTALL}): {names}")
+        for shape in self.shapes:
+            if shape.kind == HULL and shape.triangles and not shape.triangles.is_closed:
+                found.append(
+                    f"mesh {shape.name!r} is not closed: it has no inside, and what gets through "
+                    "it is not pushed out; meshes='all' takes its convex hull"
+                )
         hulls = {shape.name for shape in self.shapes if shape.kind == HULL}
         lonely = sorted(hulls.intersection(name for pair in self.not_handled for name in pair))
         if lonely:

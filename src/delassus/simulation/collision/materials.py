@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ...checks import instance, not_negative
 from ...errors import SettingError
@@ -20,7 +21,8 @@ class Material:
 
     Where two shapes touch, the larger friction and the larger restitution count: so the material of
     one shape can be set without knowing what it will touch. If one has a softening, it counts; if
-    both have one, the mean of their numbers.
+    both have one, the mean of their numbers. Contacts without softening are hard. Soft ones bounce
+    by their damping ratio, whatever the restitution.
     """
 
     friction: float = 0.8
@@ -35,14 +37,14 @@ class Material:
         if self.softening is not None:
             instance("softening", self.softening, Softening)
 
-    def with_own(self, own: Surface | ContactPair, soft: bool = False) -> Material:
+    def with_own(self, own: Surface | ContactPair, is_soft: bool = False) -> Material:
         """This material with what a surface or a pair says itself; its softness if asked for."""
         given = {
             name: getattr(own, name)
             for name in ("friction", "restitution")
             if getattr(own, name) is not None
         }
-        if soft and own.softness is not None:
+        if is_soft and own.softness is not None:
             given["softening"] = softening_of(own.softness)
         return replace(self, **given)
 
@@ -53,6 +55,25 @@ class Material:
             max(self.restitution, other.restitution),
             _combined(self.softening, other.softening),
         )
+
+
+class SoftContacts(NamedTuple):
+    """Softness counts: contacts whose material has a softening are springs and dampers.
+
+    They have no rows before shapes overlap by `depth`: rows of hard contacts stop bodies at the
+    surface. Time constants are at least `time`, as stiffer springs are unstable.
+    """
+
+    time: float = 0.0
+    depth: float = 0.0
+
+    def applied(self, material: Material, margin: float) -> tuple[Material, float]:
+        """The material of a contact, and the distance from which on it has rows."""
+        if material.softening is None:
+            return material, margin
+        time = max(material.softening.time_constant, self.time)
+        softening = replace(material.softening, time_constant=time)
+        return Material(material.friction, 0.0, softening), -self.depth
 
 
 def _combined(a: Softening | None, b: Softening | None) -> Softening | None:

@@ -1,4 +1,6 @@
-"""Contacts of pairs that no kernel handles, found by coal before each step: hulls, ellipsoids.
+"""Contacts of pairs that no kernel handles, found by coal before each step.
+
+They are those of hulls, of ellipsoids, and of surfaces of triangles: see `surfaces`.
 
 | here     | what it is                                                                      |
 | -------- | ------------------------------------------------------------------------------- |
@@ -19,10 +21,11 @@ import numpy as np
 
 from ...compile import function, slots
 from ...maximal.rows.contacts import CONTACT, contact_frame
-from ..narrow.records import BOX, CAPSULE, CYLINDER, ELLIPSOID, FEATURES, HULL, SPHERE
+from ..narrow.records import BOX, CAPSULE, CYLINDER, ELLIPSOID, FEATURES, HEIGHTS, HULL, SPHERE
 from .meshes import convex_of
 from .pairs import Pair
 from .shapes import CollisionShape
+from .surfaces import SurfaceFinder
 
 if TYPE_CHECKING:
     from .geometry import Geometry
@@ -57,14 +60,17 @@ class Outside:
         self.shapes, self.pairs = geometry.shapes, geometry.outside
         self.first_number = len(geometry.pairs)
         used = {k for pair in self.pairs for k in pair[:2]}
-        self.forms = {k: _form(self.shapes[k]) for k in used}
-        self.faces = {k: _faces(self.shapes[k]) for k in used}
+        convex = {k for k in used if self.shapes[k].kind != HEIGHTS}
+        self.forms = {k: _form(self.shapes[k]) for k in convex}
+        self.faces = {k: _faces(self.shapes[k]) for k in convex}
+        self.finders = {pair[:2]: self._finder(pair) for pair in self.pairs}
         self.bodies = np.array([shape.body for shape in self.shapes], int)
         self.rotations = np.array([shape.placement.rotation for shape in self.shapes])
         self.positions = np.array([shape.placement.translation for shape in self.shapes])
         self.ends = np.array([pair[:2] for pair in self.pairs], int).reshape(-1, 2)
         self.reach = np.array([sum(self.shapes[k].radius for k in p[:2]) for p in self.pairs])
         self.margins = np.array([pair.margin for pair in self.pairs])
+        self.is_soft = np.array([pair.material.softening is not None for pair in self.pairs], bool)
 
     def contacts(self, poses: np.ndarray, margin: float) -> np.ndarray:
         """Records OUTSIDE of contacts at poses (n_bodies, 7), in the order of their ids."""
@@ -72,7 +78,7 @@ class Outside:
             return np.zeros((0, OUTSIDE.size))
         R, p = self._placed(poses)
         apart = p[self.ends[:, 1]] - p[self.ends[:, 0]]
-        within = np.maximum(self.margins, margin)
+        within = np.where(self.is_soft, self.margins, np.maximum(self.margins, margin))
         near = np.linalg.norm(apart, axis=1) <= self.reach + within
         found = []
         for k in np.flatnonzero(near):
@@ -82,6 +88,20 @@ class Outside:
                 found.append((first + feature, *self._record(pair, point, normal, distance)))
         found.sort(key=lambda record: record[0])
         return np.array(found).reshape(-1, OUTSIDE.size)
+
+    def _finder(self, pair: Pair) -> tuple[int, int, SurfaceFinder] | None:
+        """The convex shape of a pair, the one of triangles, and what finds their points.
+
+        Of two meshes the one of the world is as it is, the other is its hull; without one of the
+        world, both are.
+        """
+        i, j = pair[:2]
+        if self.shapes[i].triangles is not None and self.shapes[i].body == 0:
+            i, j = j, i
+        surface = self.shapes[j].triangles
+        if surface is None or (self.shapes[i].triangles is not None and self.shapes[j].body > 0):
+            return None
+        return i, j, SurfaceFinder(self.shapes[i], surface)
 
     def _placed(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rotations and positions of all shapes."""
@@ -102,6 +122,8 @@ class Outside:
         """Feature, point, normal and distance of the points of a pair."""
         import coal
 
+        if self.finders[pair[:2]] is not None:
+            return self._touch_surface(pair, R, p, margin)
         i, j = pair[:2]
         places = [coal.Transform3s(R[k], p[k]) for k in (i, j)]
         request, result = coal.CollisionRequest(), coal.CollisionResult()
@@ -127,6 +149,13 @@ class Outside:
                 found.append((feature, point, n, distance + gap))
         chosen = np.linspace(0, len(found), min(len(found), _MOST_POINTS), endpoint=False)
         return [found[int(k)] for k in chosen]
+
+    def _touch_surface(self, pair: Pair, R: np.ndarray, p: np.ndarray, margin: float) -> list:
+        """Feature, point, normal and distance of the points of a convex shape and a surface."""
+        i, j, finder = self.finders[pair[:2]]
+        sign = -1.0 if i == pair.first else 1.0  # normals are from the first shape to the second
+        own = finder.points(self.forms[i], R[j].T @ R[i], R[j].T @ (p[i] - p[j]), margin)
+        return [(x.feature, R[j] @ x.point + p[j], sign * (R[j] @ x.normal), x.gap) for x in own]
 
     def _gaps(
         self, pair: Pair, R: np.ndarray, p: np.ndarray, n: np.ndarray, points: list[np.ndarray]

@@ -28,7 +28,7 @@ from ...model.parts.contacts import ContactPair
 from ...model.parts.joints import Fixed, Free
 from ...model.parts.names import closest
 from ..narrow.records import BOX, CAPSULE, CYLINDER, HULL, PLANE
-from .materials import Material
+from .materials import Material, SoftContacts
 from .shapes import CollisionShape
 
 # Families of pairs, each with one function: see `narrow`.
@@ -44,7 +44,7 @@ class Pair(NamedTuple):
     first: int
     second: int
     material: Material
-    margin: float  # distance from which on the contact has rows
+    margin: float  # distance from which on the contact has rows; soft ones have no other margin
 
 
 class Pairs(NamedTuple):
@@ -93,12 +93,12 @@ def find_pairs(
     *,
     excluded: Names = (),
     only: Names | None = None,
-    soft: bool = False,
+    soft: SoftContacts | None = None,
 ) -> Pairs:
     """Pairs that can touch; in each the shape of the lower kind comes first.
 
     `excluded` and `only` are pairs of names of shapes, frames or bodies, or "world". Pairs that
-    `only` names are taken whatever masks and joints say.
+    `only` names are taken whatever masks and joints say. Softness counts if there is a `soft`.
     """
     without = _named("excluded", shapes, excluded)
     chosen = None if only is None else _named("only", shapes, only)
@@ -134,16 +134,17 @@ def _share_bits(a: CollisionShape, b: CollisionShape) -> bool:
 
 
 def _contact(
-    a: CollisionShape, b: CollisionShape, own: ContactPair | None, soft: bool
+    a: CollisionShape, b: CollisionShape, own: ContactPair | None, soft: SoftContacts | None
 ) -> tuple[Material, float]:
     """Material and margin of the contact of two shapes; what a declared pair says goes before."""
     material = a.material.with_other(b.material)
     if a.surface.priority != b.surface.priority:
         material = max((a, b), key=lambda shape: shape.surface.priority).material
     margin = a.surface.margin + b.surface.margin
-    if own is None:
-        return material, margin
-    return material.with_own(own, soft), margin if own.margin is None else own.margin
+    if own is not None:
+        material = material.with_own(own, soft is not None)
+        margin = margin if own.margin is None else own.margin
+    return (material, margin) if soft is None else soft.applied(material, margin)
 
 
 class _Joints:

@@ -15,13 +15,14 @@ from ...maximal.rows.contacts import contact_frame
 from ...model.model import Model
 from ...model.packed import INDEX
 from ...model.parts.contacts import Surface
-from ...model.parts.elements import WORLD, Shape
+from ...model.parts.elements import WORLD, Shape, height_points
 from ...model.parts.names import closest
 from ...spatial.constant import unit_vector
 from ...spatial.transform import Transform
-from ..narrow.records import BOX, CAPSULE, CYLINDER, ELLIPSOID, HULL, PLANE, SPHERE
+from ..narrow.records import BOX, CAPSULE, CYLINDER, ELLIPSOID, HEIGHTS, HULL, PLANE, SPHERE
 from .materials import Material
-from .meshes import can_read, hull_vertices
+from .meshes import can_read, hull_vertices, mesh_triangles
+from .triangles import Triangles
 
 KINDS = {
     "plane": PLANE,
@@ -31,6 +32,7 @@ KINDS = {
     "cylinder": CYLINDER,
     "ellipsoid": ELLIPSOID,
     "mesh": HULL,
+    "heightfield": HEIGHTS,
 }
 GROUND = "ground"
 _ALL_BITS = 2**32 - 1
@@ -41,7 +43,8 @@ class CollisionShape:
     """A shape on a body: body 0 is the world, the model's body i is i + 1.
 
     `placement` is from the body's centre of mass, in the body's axes, as `maximal` places bodies.
-    `names` are those of the shape, of its frame and of its body. `vertices` are those of a hull.
+    `names` are those of the shape, of its frame and of its body. `vertices` are those of a hull,
+    `triangles` those of a height field, or of a mesh that is more than its hull.
     """
 
     name: str
@@ -54,11 +57,13 @@ class CollisionShape:
     frame: str = WORLD
     surface: Surface = field(default_factory=Surface)
     vertices: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    triangles: Triangles | None = None
 
     @property
     def radius(self) -> float:
         """Radius of a sphere around the centre that has the shape inside."""
         a, b, c = self.half
+        points = self.vertices if self.triangles is None else self.triangles.points
         return {
             PLANE: math.inf,
             SPHERE: a,
@@ -66,8 +71,7 @@ class CollisionShape:
             BOX: math.hypot(a, b, c),
             CYLINDER: math.hypot(a, c),
             ELLIPSOID: max(a, b, c),
-            HULL: float(np.linalg.norm(self.vertices, axis=1).max(initial=0.0)),
-        }[self.kind]
+        }.get(self.kind, float(np.linalg.norm(points, axis=1).max(initial=0.0)))
 
 
 def shape_type(real: np.dtype) -> np.dtype:
@@ -109,26 +113,26 @@ def collision_shapes(
     model: Model,
     materials: Material | Mapping[str, Material] | None = None,
     soft: bool = False,
-    has_meshes: bool = True,
+    meshes: str = "planes",
 ) -> tuple[list[CollisionShape], list[str]]:
     """The shapes of a model that collide, and the names of meshes that nothing installed can read.
 
-    Meshes collide by their convex hulls, if they do.
+    Meshes collide by their convex hulls, but for "raw" ones, or with "none" not at all.
     `materials` is one for all shapes, or maps names of shapes, frames or bodies to materials; the
     name of a shape is looked for first. Shapes that no name means have the default material, but
     for what their surfaces say. Softness of surfaces counts if it is asked for.
     """
     chosen = _materials(model, materials)
-    found, meshes = [], []
+    found, unread = [], []
     for shape in model.shapes:
         if shape.role == "collision":
-            if shape.kind == "mesh" and not has_meshes:
+            if shape.kind == "mesh" and meshes == "none":
                 continue
             if shape.kind == "mesh" and not can_read():
-                meshes.append(shape.name)
+                unread.append(shape.name)
             else:
-                found.append(_on_body(model, shape, chosen, soft))
-    return found, meshes
+                found.append(_on_body(model, shape, chosen, soft, meshes == "raw"))
+    return found, unread
 
 
 def ground_plane(
@@ -156,10 +160,12 @@ def ground_plane(
     )
 
 
-def has_plane(model: Model) -> bool:
-    """Whether one of the model's own collision shapes is a plane of the world."""
+def has_ground(model: Model) -> bool:
+    """Whether a plane or a height field of the world is among the model's collision shapes."""
     return any(
-        shape.role == "collision" and shape.kind == "plane" and model.frame(shape.frame).body < 0
+        shape.role == "collision"
+        and shape.kind in ("plane", "heightfield")
+        and model.frame(shape.frame).body < 0
         for shape in model.shapes
     )
 
@@ -195,14 +201,22 @@ def _materials(model: Model, given) -> Mapping[str, Material]:
 
 
 def _on_body(
-    model: Model, shape: Shape, materials: Mapping[str, Material], soft: bool
+    model: Model, shape: Shape, materials: Mapping[str, Material], soft: bool, is_raw: bool
 ) -> CollisionShape:
     frame, names = model.frame(shape.frame), tuple(_names(model, shape))
-    at, vertices = frame.placement @ shape.placement, np.zeros((0, 3))
+    at, vertices, triangles = frame.placement @ shape.placement, np.zeros((0, 3)), None
     if shape.kind == "mesh":
-        vertices = hull_vertices(shape)
-        middle = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
-        at, vertices = at @ Transform(np.eye(3), middle), vertices - middle
+        mesh = mesh_triangles(shape)
+        middle = 0.5 * (mesh.points.min(axis=0) + mesh.points.max(axis=0))
+        at, mesh = at @ Transform(np.eye(3), middle), mesh.moved(-middle)
+        vertices, triangles = hull_vertices(mesh.points), mesh if is_raw else None
+    elif shape.kind == "heightfield":
+        if frame.body >= 0:
+            raise ModelError(
+                f"collision shape {shape.name!r} on {shape.frame!r}: a heightfield is fixed to the "
+                "world"
+            )
+        triangles = Triangles(*height_points(shape), has_upper_side_only=True)
     if frame.body >= 0:
         center = model.bodies[frame.body].inertia.center
         at = Transform(at.rotation, at.translation - center)
@@ -219,6 +233,7 @@ def _on_body(
         shape.frame,
         shape.surface,
         vertices,
+        triangles,
     )
 
 
@@ -231,7 +246,7 @@ def _size(shape: Shape) -> tuple[float, float, float]:
     if not all(x > 0.0 for x in thick):
         raise ModelError(f"{what} must not have a size of zero, got {shown(shape.size)}")
     match shape.kind:
-        case "plane":
+        case "plane" | "heightfield":
             return (0.0, 0.0, 0.0)
         case "sphere":
             return (shape.size[0], shape.size[0], 0.0)

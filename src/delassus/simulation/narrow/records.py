@@ -21,7 +21,7 @@ from ...compile import function, layout, slots, sqrt
 from ...spatial.vectors import dot, get3, put3, scale
 
 # Kinds of shapes. In a pair the shape of the lower kind comes first.
-PLANE, SPHERE, CAPSULE, BOX, CYLINDER, ELLIPSOID, HULL = range(7)
+PLANE, SPHERE, CAPSULE, BOX, CYLINDER, ELLIPSOID, HULL, HEIGHTS = range(8)
 
 PLACED = slots(R=9, p=3)
 FOUND = slots(point=3, normal=3, distance=1, feature=1)

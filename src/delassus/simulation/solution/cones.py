@@ -8,6 +8,7 @@ They are scaled by P = mobility^-1/2, one number for each contact: see `contact.
 | P | work.cones.scale | scale of each row |
 | lambda_c | work.cones.reactions | scaled reactions, P^-1 times those as given |
 | | work.bias | what a row adds to its velocity C u |
+| R | work.op.compliance | softness, scaled: a row adds R lambda_c to its velocity, too |
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from ...maximal.rows.limits import ACTIVE
 from ...maximal.structure.packed import SIDE
 from ..structure.world import bodies_of
 
-# Elements of cone rows, their Jacobians with those of joints, and how many elements there are.
-ELEMENTS = layout(elements="cone_table", blocks="n_blocks", tally=1)
+# Elements of cone rows, their Jacobians with those of joints, how many elements there are, and R.
+ELEMENTS = layout(elements="cone_table", blocks="n_blocks", tally=1, compliance="cone_rows")
 CONE_ROWS = layout(cones=CONES, bias="cone_rows")
 
 
@@ -73,6 +74,7 @@ def scale_rows(n_held, row, height, start, rows, work):
         at = first + t * ROW.size
         bias = rows[at + ROW.bias] + rows[at + ROW.regulation]
         work.bias[row + t] = scale * bias
+        work.op.compliance[row + t] = scale * scale * rows[at + ROW.compliance]
 
 
 @routine
@@ -126,7 +128,7 @@ def natural_map_now(model, counts, options, u, work):
         element = cone_at(view, k)
         for r in range(element.height):
             t = element.row + r
-            v = work.bias[t]
+            v = work.bias[t] + work.op.compliance[t] * cones.reactions[t]
             for e in range(element.count):
                 start = element.jacobian + SIDE * (element.height * e + r)
                 place = first + element.places[e]

@@ -1,7 +1,8 @@
 """Cone rows by their Delassus matrix: for few of them at a time, on any of many bodies.
 
 See `contact.operators.rows`. Rows are scaled again, by the diagonal of D_c: a joint's row is held
-by all bodies behind it, which its mobility on free bodies does not tell.
+by all bodies behind it, which its mobility on free bodies does not tell. Softness R of rows stands
+on the diagonal: D_c is D_c + R in what follows.
 """
 
 from __future__ import annotations
@@ -46,10 +47,13 @@ def solve_blocks(model, counts, damping, newton, memory):
 
 @function
 def begin(model, counts, work):
-    """D_c of this step, and rows scaled by its diagonal."""
+    """D_c + R of this step, and rows scaled by its diagonal."""
     view, op, count = bodies_of(model), work.op, count_rows(counts)
     put_halves(view, cones_of(op), op.A, op.Y, op.first)
     put_matrix(view, count, op.Y, op.first, op.rows_matrix.D)
+    for i in range(count):
+        at = (count + 1) * i
+        op.rows_matrix.D[at] = op.rows_matrix.D[at] + op.compliance[i]
     dense.put_scale(counts, True, op.rows_matrix)
     scale_again(model, counts, work)
 
@@ -68,6 +72,7 @@ def scale_again(model, counts, work):
         cones.scale[i] = p * cones.scale[i]
         cones.reactions[i] = cones.reactions[i] / p
         work.bias[i] = p * work.bias[i]
+        op.compliance[i] = p * p * op.compliance[i]
         if i < singles:
             cones.coefficients[i] = cones.coefficients[i] / p
     view = cones_of(op)

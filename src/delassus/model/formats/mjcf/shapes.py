@@ -12,7 +12,10 @@ from ..report import Report
 from .contacts import report_contact, sliding_friction, softness
 from .names import MjcfNames, blamed, placement_of
 
-_KINDS = {0: "plane", 2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}
+_KINDS = {
+    **{0: "plane", 1: "heightfield", 2: "sphere", 3: "capsule"},
+    **{4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"},
+}
 
 
 def add_geoms(
@@ -39,8 +42,10 @@ def _add_geom(
         report.ignore("<geom> of another type")
         return
     at = placement_of(compiled.geom_pos[i], compiled.geom_quat[i])
-    path = None
-    if kind == "mesh":
+    path = heights = None
+    if kind == "heightfield":
+        size, heights = _heights(compiled, int(compiled.geom_dataid[i]))
+    elif kind == "mesh":
         mesh = int(compiled.geom_dataid[i])
         # The compiler centres meshes; this undoes it.
         at = at @ placement_of(compiled.mesh_pos[mesh], compiled.mesh_quat[mesh]).inverse()
@@ -61,8 +66,17 @@ def _add_geom(
             path,
             tuple(map(float, compiled.geom_rgba[i])),
             _surface(compiled, i, report) if can_collide else Surface(),
+            heights,
         )
     )
+
+
+def _heights(compiled, field: int) -> tuple[np.ndarray, np.ndarray]:
+    """Edges along x and y, and heights, of a height field; what is below it is left out."""
+    rows, columns = int(compiled.hfield_nrow[field]), int(compiled.hfield_ncol[field])
+    start, (x, y, top, _) = int(compiled.hfield_adr[field]), compiled.hfield_size[field]
+    data = np.array(compiled.hfield_data[start : start + rows * columns], float)
+    return np.array([2.0 * x, 2.0 * y]), top * data.reshape(rows, columns)
 
 
 def _surface(compiled, i: int, report: Report) -> Surface:
