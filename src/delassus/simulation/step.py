@@ -69,10 +69,11 @@ EULER, MIDPOINT, RK4 = 0, 1, 2
 # While a contact closes, faster than this, joints reflect so much of their velocity.
 CLOSING_SPEED, CLOSING_REFLECTION = 1e-3, 0.95
 # Whole settings of a call: those of contact solvers, the integrator, whether joints are closed by
-# displacement, and the slots.
-WHOLE = slots(SOLVING, integrator=1, displacement=1, contact_slots=1)
-# Numbers of a call: those of rows, of contact solvers, and a few more.
-SETTING = slots(SETTINGS, margin=1, joint_tolerance=1)
+# displacement, the slots, and the address of a function for controls, or 0.
+WHOLE = slots(SOLVING, integrator=1, displacement=1, contact_slots=1, controller=1)
+# Numbers of a call: those of rows, of contact solvers, and a few more. The time at the start of a
+# call is `start` + `before` dt.
+SETTING = slots(SETTINGS, margin=1, joint_tolerance=1, start=1, before=1)
 
 STEP = layout(
     STATE,
@@ -93,6 +94,7 @@ STEP = layout(
     before_half=("n_bodies", POSE.size),
     solved=("n_bodies", 6),
     known=("n_slots", 3),
+    control="n_controls",
 )
 
 
