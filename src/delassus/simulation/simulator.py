@@ -312,17 +312,17 @@ class Simulator(Choosing, Sensors, Switches):
     def _asked(self, control: Callable, wrenches: Any, made: Recording) -> tuple:
         """Controls from a function, and wrenches. Errors tell when, and that all before is kept."""
         when = f"the control of step {self._steps + 1}, at {self.time:.4f} s"
-        kept = f"sim.recording has the {len(made)} steps before"
+        kept = "sim.recording has the {} steps before"
         try:
             given = control(self)
         except Exception as error:
             if hasattr(error, "add_note"):
-                error.add_note(f"in {when}; {kept}")
+                error.add_note(f"in {when}; {kept.format(len(made))}")
             raise
         try:
             return self._given(given, wrenches, 1)
         except DelassusError as error:
-            raise type(error)(f"{when}: {error}; {kept}") from None
+            raise type(error)(f"{when}: {error}; {kept.format(len(made))}") from None
 
     def _advance(
         self,
@@ -336,9 +336,7 @@ class Simulator(Choosing, Sensors, Switches):
         if self._why_not_ready:
             raise ConvergenceError(f"reset to another state first: {self._why_not_ready}")
         is_felt = made is not None and made.has_sensors
-        steering = NOT_STEERED
-        if law is not None:
-            steering = Steering(law.address, self._start, self._steps)
+        steering = Steering(law.address, self._start, self._steps) if law else NOT_STEERED
         run = self._worlds.run(control, pushes, steps, is_felt, steering)
         found = self._failures(run) + self._unsteered(run, law)
         self._steps += steps
