@@ -109,7 +109,14 @@ from .model.parts.joints import (
     Universal,
 )
 from .model.parts.keyframes import Keyframe
-from .simulation import Bounds, Failure, Recording, Simulator
+from .simulation import (
+    Bounds,
+    CompiledControl,
+    Failure,
+    Recording,
+    Simulator,
+    compiled_control,
+)
 from .spatial.inertia import Inertia
 from .spatial.transform import Transform
 
@@ -129,6 +136,7 @@ __all__ = [
     "CacheWarning",
     "Closure",
     "Cluster",
+    "CompiledControl",
     "Connect",
     "ConstrainedDerivatives",
     "ConstrainedSolution",
@@ -197,6 +205,7 @@ __all__ = [
     "center_of_mass",
     "centroidal_momentum_matrix",
     "close_loops",
+    "compiled_control",
     "constrained_dynamics",
     "constrained_dynamics_derivatives",
     "constrained_inverse_dynamics",

@@ -1,12 +1,14 @@
 """Kernels and how they run. Only this part of the package imports Numba; see docs/compile.md."""
 
 from .batch import evaluate_checked, evaluate_plainly, is_compiled, is_single_usable
+from .callbacks import Callback
 from .kernel import FLOAT32, FLOAT64, Kernel, kernel, kernels
 from .language.functions import function, routine
 from .language.operations import (
     absolute,
     any_true,
     atan2,
+    call_at,
     clear,
     exp,
     far,
@@ -30,6 +32,7 @@ __all__ = [
     "FLOAT32",
     "FLOAT64",
     "CacheWarning",
+    "Callback",
     "Kernel",
     "Layout",
     "OperationCount",
@@ -37,6 +40,7 @@ __all__ = [
     "absolute",
     "any_true",
     "atan2",
+    "call_at",
     "clear",
     "either",
     "evaluate_checked",

@@ -74,7 +74,7 @@ class Choice(NamedTuple):
     def settings(self) -> Settings:
         """The numbers that kernels are asked by."""
         whole, options, is_swept = self._solver()
-        numbers = [*self.held.packed(self.dt), _MARGIN, float(self.joint_tolerance)]
+        numbers = [*self.held.packed(self.dt), _MARGIN, float(self.joint_tolerance), 0.0, 0.0]
         whole += [INTEGRATORS[self.integrator], int(self.is_displaced)]
         return Settings(whole, np.array(numbers), options, is_swept)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..compile import Kernel, Layout, absolute, function, kernel, layout, part, slots
+from ..compile import Kernel, Layout, absolute, call_at, function, kernel, layout, part, slots
 from ..contact.laws.request import OPTION
 from ..maximal.assembly import joint_rows
 from .actuation.wrenches import put_reactions
@@ -30,8 +30,10 @@ from .structure.world import WorldArrays
 from .told.metrics import METRIC, read_state
 
 FASTEST = 1e6  # velocities beyond this, in m/s or rad/s, are those of a world that diverges
-# Why a call ended: all steps done, too few slots for contacts, settings that are not finite.
-DONE, SLOTS, DIVERGED = 0, 1, 2
+LARGEST = 1e300  # of controls
+# Why a call ended: all steps done, too few slots for contacts, velocities or controls that are not
+# finite.
+DONE, SLOTS, DIVERGED, UNSTEERED = 0, 1, 2, 3
 OUTCOME = slots(steps=1, reason=1, needed=1)
 
 
@@ -65,6 +67,26 @@ def is_finite(model, state):
     return result
 
 
+@function
+def put_control(model, request, k, steer, q, v, work):
+    """The control of step k: as given, or then changed by a function. Returns whether it is usable.
+
+    q and v are as told of the step before.
+    """
+    whole, settings, n = request.whole, request.settings, len(model.actuators)
+    for i in range(n):
+        work.control[i] = request.control[steer + i]
+    if whole[WHOLE.controller] == 0:
+        return True
+    time = settings[SETTING.start] + (settings[SETTING.before] + k) * settings[SETTING.dt]
+    nq, nv = len(model.rest), len(model.dofs)
+    error = call_at(whole[WHOLE.controller], time, q, nq, v, nv, work.control, n)
+    result = error == 0
+    for i in range(n):
+        result = result and absolute(work.control[i]) < LARGEST
+    return result
+
+
 def many_steps(step: Callable) -> Callable:
     """As many steps as there are ticks, from one state to another, by a function for one of them.
 
@@ -73,7 +95,7 @@ def many_steps(step: Callable) -> Callable:
     """
 
     @function
-    def run(model, lengths, request, state, told, work):
+    def run(model, lengths, request, state, velocities, told, work):
         ticks, steered, pushed, felt = lengths
         slots, n_held = request.whole[WHOLE.contact_slots], joint_rows(model)
         outcome, now = told.outcome, state_of(model, told.after, n_held, slots)
@@ -86,8 +108,15 @@ def many_steps(step: Callable) -> Callable:
         for k in range(ticks):
             steer = len(model.actuators) * k if steered > 1 else 0
             push = 6 * (len(model.bodies) - 1) * k if pushed > 1 else 0
+            q, v = now.q, velocities
+            if k > 0:
+                q = part(told.trace, n_trace * (k - 1))
+                v = part(q, len(model.rest))
+            if not put_control(model, request, k, steer, q, v, work):
+                outcome[OUTCOME.steps], outcome[OUTCOME.reason] = 1.0 * k, 1.0 * UNSTEERED
+                return
             own = Request(
-                part(request.control, steer),
+                work.control,
                 part(request.pushes, push),
                 request.outside,
                 request.switches,
@@ -115,6 +144,7 @@ CALL: dict[str, Any] = {
     "shared": ("whole", "ticks", "steered", "pushed", "felt"),
     "inputs": {
         "state": "n_state",
+        "velocities": "nv",
         "control": "len(steered) n_controls common",
         "pushes": "len(pushed) n_bodies 6 common",
         "outside": "n_outside",
@@ -138,13 +168,13 @@ def simulation(name: str, label: str, step: Callable, work: Layout) -> Kernel:
     run = many_steps(step)
 
     def simulate(
-        model, whole, ticks, steered, pushed, felt, state, control, pushes, outside, switches,
-        settings, options, after, trace, metrics, sensed, outcome, work,
+        model, whole, ticks, steered, pushed, felt, state, velocities, control, pushes, outside,
+        switches, settings, options, after, trace, metrics, sensed, outcome, work,
     ):  # fmt: skip
         lengths = len(ticks), len(steered), len(pushed), len(felt)
         request = Request(control, pushes, outside, switches, whole, settings, options)
         told = Told(after, trace, metrics, sensed, outcome)
-        run(model, lengths, request, state, told, work)
+        run(model, lengths, request, state, velocities, told, work)
 
     simulate.__name__ = name
     return kernel(WorldArrays, work=work, label=label, **CALL)(simulate)

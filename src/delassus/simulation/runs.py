@@ -18,6 +18,7 @@ from .kernels import (
     SIMULATIONS,
     SLOTS,
     SMOOTH_SIMULATIONS,
+    UNSTEERED,
 )
 from .step import EULER, RK4, SETTING, WHOLE
 from .structure.world import World
@@ -42,13 +43,25 @@ class Run(NamedTuple):
     """What steps have told: (worlds, steps, ...), NaN where a world has not got to.
 
     `sensed` is of each step, or of the last only. `ended` are worlds that diverged, and after how
-    many steps.
+    many steps; `unsteered` those whose control could not be used.
     """
 
     trace: np.ndarray
     metrics: np.ndarray
     sensed: np.ndarray
     ended: list[tuple[int, int]]
+    unsteered: list[tuple[int, int]]
+
+
+class Steering(NamedTuple):
+    """The address of a function for controls, or 0, and the time: `start` + `before` dt."""
+
+    controller: int
+    start: float
+    before: int
+
+
+NOT_STEERED = Steering(0, 0.0, 0)
 
 
 class Worlds:
@@ -88,7 +101,7 @@ class Worlds:
         is_smooth = self.settings.whole[WHOLE.integrator] == RK4
         form = "sweeps" if is_swept else "rows" if self.world.is_by_rows else "bodies"
         self._kernel = (SMOOTH_SIMULATIONS if is_smooth else SIMULATIONS)[form]
-        self._whole = np.array([*self.settings.whole, slots], np.int64)
+        self._whole = np.array([*self.settings.whole, slots, 0], np.int64)
         self._for_one_step: list[np.ndarray] = []
 
     def start(self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
@@ -147,8 +160,8 @@ class Worlds:
             if outside is None:
                 return False
         rows = [
-            self.states, control, pushes, outside, self.switches, self._numbers, self._options,
-            *told,
+            self.states, self.v, control, pushes, outside, self.switches, self._numbers,
+            self._options, *told,
         ]  # fmt: skip
         shared = self._shared_by_one_step
         evaluate_checked(self._kernel, self.world, shared, rows, self.count, self.threads)
@@ -160,14 +173,21 @@ class Worlds:
         self.metrics, self.sensed = told[2][:, 0], told[3][:, 0]
         return True
 
-    def run(self, control: np.ndarray, pushes: np.ndarray, steps: int, is_felt: bool) -> Run:
+    def run(
+        self,
+        control: np.ndarray,
+        pushes: np.ndarray,
+        steps: int,
+        is_felt: bool,
+        steering: Steering = NOT_STEERED,
+    ) -> Run:
         """Steps of all worlds that are alive.
 
         Controls are (1 or worlds, 1 or steps, n), and so are wrenches; what is felt is kept of all
         steps, or of the last.
         """
         outputs = self._outputs(self.count, steps, steps if is_felt else 1)[1:4]
-        run = Run(*outputs, [])
+        run = Run(*outputs, [], [])
         for told in outputs:
             told[...] = np.nan
         begun, active = np.zeros(self.count, int), np.flatnonzero(self.is_alive)
@@ -176,14 +196,17 @@ class Worlds:
             for first in np.unique(begun[active]):
                 own = active[begun[active] == first]
                 parts = (_part(control, own, first), _part(pushes, own, first))
-                again += self._advance(own, parts, run, begun)
+                now = steering._replace(before=steering.before + int(first))
+                again += self._advance(own, parts, run, begun, now)
             active = np.array(again, int)
             if again:
                 self.grow()
         self._take_last(run)
         return run
 
-    def _advance(self, own: np.ndarray, given: tuple, run: Run, begun: np.ndarray) -> list[int]:
+    def _advance(
+        self, own: np.ndarray, given: tuple, run: Run, begun: np.ndarray, steering: Steering
+    ) -> list[int]:
         """Steps of worlds that have all done as many. Returns those that need more slots."""
         first, steps = begun[own[0]], run.trace.shape[1]
         felt = steps - first if run.sensed.shape[1] == steps else 1
@@ -191,7 +214,8 @@ class Worlds:
         if outside is None:
             return own.tolist()
         told = self._outputs(len(own), steps - first, felt)
-        self._call(own, (*given, outside), steps - first, told)
+        v = run.trace[own, first - 1, self.model.nq :] if first > 0 else self.v[own]
+        self._call(own, (v, *given, outside), steps - first, told, steering)
         self.states[own] = told[0]
         again = []
         for k, world in enumerate(own):
@@ -208,6 +232,9 @@ class Worlds:
                 again.append(int(world))
             elif reason == DIVERGED:
                 run.ended.append((int(world), end))
+            elif reason == UNSTEERED:
+                run.unsteered.append((int(world), end))
+            if reason in (DIVERGED, UNSTEERED):
                 self.is_alive[world] = self.are_all_alive = False
         return again
 
@@ -222,14 +249,25 @@ class Worlds:
             np.empty((count, OUTCOME.size)),
         ]
 
-    def _call(self, own: np.ndarray, given: tuple, steps: int, told: list[np.ndarray]) -> None:
+    def _call(
+        self,
+        own: np.ndarray,
+        given: tuple,
+        steps: int,
+        told: list[np.ndarray],
+        steering: Steering,
+    ) -> None:
         """Call the kernel for some worlds."""
-        control, pushes, outside = given
+        v, control, pushes, outside = given
+        whole, numbers = self._whole.copy(), self._numbers.copy()
+        whole[WHOLE.controller] = steering.controller
+        numbers[0, SETTING.start], numbers[0, SETTING.before] = steering[1:]
         states = self.states[own]
         switches = self.switches if len(self.switches) == 1 else self.switches[own]
         lengths = steps, control.shape[1], pushes.shape[1], told[3].shape[1]
-        shared = (self._whole, *map(self._ticks, lengths))
-        rows = [states, control, pushes, outside, switches, self._numbers, self._options, *told]
+        shared = (whole, *map(self._ticks, lengths))
+        given = np.ascontiguousarray(v), control, pushes, outside
+        rows = [states, *given, switches, numbers, self._options, *told]
         evaluate_checked(self._kernel, self.world, shared, rows, len(states), self.threads)
 
     def _outside(self, own: np.ndarray) -> np.ndarray | None:

@@ -19,13 +19,14 @@ from ..model.parts.names import known_name
 from .actuation.drives import Drives, drives_of, generalised_forces
 from .choosing import Choice, Choosing
 from .given.colliding import contact_request, what_collides
+from .given.controls import CompiledControl
 from .given.progress import Progress
 from .given.requests import over_steps, per_degree_of_freedom
 from .given.starting import Projection, chosen_start, on_joints, states_of
-from .runs import Run, Worlds
+from .runs import NOT_STEERED, Run, Steering, Worlds
 from .sensing import Sensors
 from .switching import Switches
-from .told.failures import DIVERGED, Bounds, Failure, Watch, error_of
+from .told.failures import DIVERGED, UNSTEERED, Bounds, Failure, Watch, error_of
 from .told.recording import Recording
 
 ON_ERROR = ("raise", "strict", "warn", "record")
@@ -246,7 +247,7 @@ class Simulator(Choosing, Sensors, Switches):
     def rollout(
         self,
         steps: int,
-        control: ArrayLike | Callable[[Simulator], ArrayLike] | None = None,
+        control: ArrayLike | Callable[[Simulator], ArrayLike] | CompiledControl | None = None,
         progress: bool = False,
         record: str | None = None,
         *,
@@ -257,7 +258,8 @@ class Simulator(Choosing, Sensors, Switches):
         """Many steps; what happens is returned, and written to the file `record` as it happens.
 
         `control` is an array (n_controls,), (steps, n_controls), or with a first axis of worlds; or
-        a function of this simulator that returns the control of the next step. Without one it is
+        a function of this simulator that returns the control of the next step; or one of
+        `compiled_control`, with which no Python is between steps. Without one it is
         `default_control`. `wrenches` are (n_bodies, 6), with the same axes before: force and moment
         on each body in its own axes and about its origin, as in `forward_dynamics`. With `sensors`
         the recording has reactions of joints and forces of actuators; with `contacts` those of each
@@ -268,6 +270,8 @@ class Simulator(Choosing, Sensors, Switches):
             self, record, flag("sensors", sensors), flag("contacts", contacts)
         )
         bar = Progress(steps, flag("progress", progress))
+        law = control if isinstance(control, CompiledControl) else None
+        control = None if law is not None else control
         with made.closing(), bar:
             if callable(control):
                 for k in range(steps):
@@ -285,7 +289,7 @@ class Simulator(Choosing, Sensors, Switches):
                 for start in range(0, steps, chunk):
                     part = slice(start, start + chunk)
                     count = min(chunk, steps - start)
-                    self._advance(_chunk(given, part), _chunk(pushes, part), count, made)
+                    self._advance(_chunk(given, part), _chunk(pushes, part), count, made, law)
                     bar.advance(count)
         return made
 
@@ -303,27 +307,33 @@ class Simulator(Choosing, Sensors, Switches):
     def _asked(self, control: Callable, wrenches: Any, made: Recording) -> tuple:
         """Controls from a function, and wrenches. Errors tell when, and that all before is kept."""
         when = f"the control of step {self._steps + 1}, at {self.time:.4f} s"
-        kept = f"sim.recording has the {len(made)} steps before"
+        kept = "sim.recording has the {} steps before"
         try:
             given = control(self)
         except Exception as error:
             if hasattr(error, "add_note"):
-                error.add_note(f"in {when}; {kept}")
+                error.add_note(f"in {when}; {kept.format(len(made))}")
             raise
         try:
             return self._given(given, wrenches, 1)
         except DelassusError as error:
-            raise type(error)(f"{when}: {error}; {kept}") from None
+            raise type(error)(f"{when}: {error}; {kept.format(len(made))}") from None
 
     def _advance(
-        self, control: np.ndarray, pushes: np.ndarray, steps: int, made: Recording | None
+        self,
+        control: np.ndarray,
+        pushes: np.ndarray,
+        steps: int,
+        made: Recording | None,
+        law: CompiledControl | None = None,
     ) -> None:
         """Steps of all worlds, what they tell, and what goes wrong."""
         if self._why_not_ready:
             raise ConvergenceError(f"reset to another state first: {self._why_not_ready}")
         is_felt = made is not None and made.has_sensors
-        run = self._worlds.run(control, pushes, steps, is_felt)
-        found = self._failures(run)
+        steering = Steering(law.address, self._start, self._steps) if law else NOT_STEERED
+        run = self._worlds.run(control, pushes, steps, is_felt, steering)
+        found = self._failures(run) + self._unsteered(run, law)
         self._steps += steps
         if made is not None:
             times = self.time - self.dt * np.arange(steps - 1, -1, -1)
@@ -340,10 +350,22 @@ class Simulator(Choosing, Sensors, Switches):
             found.append(self._watch.diverged(world, twists, step, time))
         return found + self._watch.look(run.metrics, self._steps, self._start, self.dt)
 
+    def _unsteered(self, run: Run, law: CompiledControl | None) -> list[Failure]:
+        """Worlds whose control could not be used."""
+        found = []
+        for world, done in run.unsteered:
+            step, who = self._steps + done, None if self.worlds is None else world
+            time, q, v = self._start + step * self.dt, self._worlds.q[world], self._worlds.v[world]
+            if done > 0:
+                v = run.trace[world, done - 1, self.model.nq :]
+            what = law.fault(time, q, v, self.default_control)
+            found.append(Failure(UNSTEERED, time + self.dt, step + 1, who, what, np.nan))
+        return found
+
     def _tell(self, found: list[Failure]) -> None:
         """Keep failures, and do with them what `on_error` says."""
         self.failures += found
-        is_over = self.on_error == "raise" and any(f.kind == DIVERGED for f in found)
+        is_over = self.on_error == "raise" and any(f.kind in (DIVERGED, UNSTEERED) for f in found)
         if found and (is_over or self.on_error == "strict"):
             raise error_of(found, self.recording)
         if self.on_error in ("raise", "warn"):

@@ -72,10 +72,11 @@ EULER, MIDPOINT, RK4 = 0, 1, 2
 # never cease to otherwise, and contacts would have other reactions in each step.
 CLOSING_SPEED, PUSHED_REFLECTION, OPEN_REFLECTION = 1e-3, 0.95, 0.5
 # Whole settings of a call: those of contact solvers, the integrator, whether joints are closed by
-# displacement, and the slots.
-WHOLE = slots(SOLVING, integrator=1, displacement=1, contact_slots=1)
-# Numbers of a call: those of rows, of contact solvers, and a few more.
-SETTING = slots(SETTINGS, margin=1, joint_tolerance=1)
+# displacement, the slots, and the address of a function for controls, or 0.
+WHOLE = slots(SOLVING, integrator=1, displacement=1, contact_slots=1, controller=1)
+# Numbers of a call: those of rows, of contact solvers, and a few more. The time at the start of a
+# call is `start` + `before` dt.
+SETTING = slots(SETTINGS, margin=1, joint_tolerance=1, start=1, before=1)
 
 STEP = layout(
     STATE,
@@ -96,6 +97,7 @@ STEP = layout(
     before_half=("n_bodies", POSE.size),
     solved=("n_bodies", 6),
     known=("n_slots", 3),
+    control="n_controls",
 )
 
 

@@ -7,6 +7,7 @@ floats or symbols; `native.operations` has their compiled forms.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 # The largest angles for `near_sincos`, by the bits of a number. Beyond them, multiples of pi / 2
 # are not exact.
@@ -128,3 +129,15 @@ def part(memory, start):
 def present(argument) -> bool:
     """Whether an optional argument was given."""
     return len(argument) > 0
+
+
+callbacks: dict[int, Callable] = {}  # functions of users by the addresses of their compiled forms
+
+
+def call_at(address, t, q, nq, v, nv, u, nu) -> int:
+    """Call a user's f(t, q, v, u), with so many numbers of q, v and u; 1 if it raised, else 0."""
+    try:
+        callbacks[int(address)](t, q[:nq], v[:nv], u[:nu])
+    except Exception:
+        return 1
+    return 0

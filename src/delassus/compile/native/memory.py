@@ -378,3 +378,17 @@ def overlaps(typingctx, first, second):
         )
 
     return types.boolean(first, second), generate
+
+
+@intrinsic
+def call_address(typingctx, address, t, q, nq, v, nv, u, nu):
+    """Call a function of `compiled_callback` at an address."""
+
+    def generate(context, builder, sig, args):
+        word = ir.IntType(64)
+        kind = ir.FunctionType(word, [x.type for x in args[1:]])
+        return builder.call(builder.inttoptr(args[0], kind.as_pointer()), args[1:])
+
+    lengths = [types.int64] * 3
+    given = [x for pair in zip((q, v, u), lengths, strict=True) for x in pair]
+    return types.int64(types.int64, types.float64, *given), generate

@@ -17,6 +17,7 @@ from ..language.operations import (
     absolute,
     any_true,
     atan2,
+    call_at,
     clear,
     exp,
     far,
@@ -171,6 +172,12 @@ def _install_operations() -> None:
                 argument[i] = 0.0
 
         return array
+
+    @overload(call_at, jit_options=FAST, strict=False)
+    def _call_at(address, t, q, nq, v, nv, u, nu):
+        return lambda address, t, q, nq, v, nv, u, nu: M.call_address(
+            address, t, q, nq, v, nv, u, nu
+        )
 
     @overload(part, jit_options=FAST, strict=False)
     def _part(memory, start):

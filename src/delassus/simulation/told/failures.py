@@ -11,7 +11,7 @@ from ...errors import DivergenceError, SettingError, SimulationError
 from ...maximal.system import MaximalSystem
 from .metrics import METRIC
 
-DIVERGED, NOT_CONVERGED = "diverged", "not converged"
+DIVERGED, NOT_CONVERGED, UNSTEERED = "diverged", "not converged", "control"
 DEEP, APART = "penetration", "joint error"
 # Kinds by the metric that tells of them; these metrics stand one after the other.
 _WATCHED = {"natural_map": NOT_CONVERGED, "joint_error": APART, "penetration": DEEP}
@@ -49,8 +49,8 @@ class Bounds:
 class Failure:
     """Something that went wrong: its kind, the step and the time, the world, where, how much.
 
-    Kinds are "diverged", "not converged", "penetration" and "joint error". The time is that at the
-    end of the step. `where` names bodies or joints.
+    Kinds are "diverged", "control", "not converged", "penetration" and "joint error". The time is
+    that at the end of the step. `where` names bodies or joints, or says what a control did.
     """
 
     kind: str
@@ -64,6 +64,7 @@ class Failure:
         who = "" if self.world is None else f"world {self.world}: "
         what = {
             DIVERGED: "diverged",
+            UNSTEERED: "a control cannot be used",
             NOT_CONVERGED: f"contacts did not converge, the natural map is {self.value:.3g}",
             DEEP: f"bodies penetrate by {self.value:.3g} m",
             APART: f"a joint is pulled apart by {self.value:.3g}",

@@ -116,16 +116,16 @@ class Recording:
             part["sensed"] = run.sensed
         if contacts is not None:
             part["contacts"] = _with_places(contacts, len(self), self.is_many)
-        in_file = len(self)
         self._parts.append(part)
         if self._file is not None:
             try:
                 self._write_part(part)
             except OSError as error:
                 self._close()
+                made = len(self)
                 raise FileAccessError(
                     f"recording to {self._path} ended at {time[0]:.4f} s: {error}. The file has "
-                    f"the {in_file} steps before that, and sim.recording all {len(self)}"
+                    f"the {made - len(time)} steps before that, and sim.recording all {made}"
                 ) from None
 
     def _write_part(self, part: dict[str, np.ndarray]) -> None:
