@@ -86,6 +86,17 @@ def test_a_free_body_that_spins_keeps_energy_and_momentum():
     assert np.abs(momentum - momentum[0]).max() < 1e-3 * np.linalg.norm(momentum[0])
 
 
+def test_velocities_are_in_the_axes_of_the_body_at_the_end_of_a_step():
+    model, q = ball()
+    model = model.replace(gravity=(0.0, 0.0, 0.0))
+    sim = dl.Simulator(model, dt=0.01, ground=False)
+    sim.reset(q, [3.0, 0.0, 0.0, 0.0, 4.0, 5.0])
+    rec = sim.rollout(20)
+    R = dl.forward_kinematics(model, rec.q, ["ball"]).rotation[:, 0]
+    thrown = np.einsum("nij,nj->ni", R, rec.v[:, :3])
+    assert np.abs(thrown - [3.0, 0.0, 0.0]).max() < 1e-12
+
+
 def test_a_ball_that_slides_begins_to_roll():
     model, q = ball()
     sim = dl.Simulator(model, friction=0.3)

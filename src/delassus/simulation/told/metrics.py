@@ -13,10 +13,9 @@ from __future__ import annotations
 from ...compile import absolute, function, layout, routine, slots
 from ...contact.laws.request import INFO
 from ...contact.laws.residuals import put_residuals
-from ...maximal.assembly import joint_rows
-from ...maximal.conversion import read_tree
+from ...maximal.assembly import joint_rows, place_system
 from ...maximal.rows.blocks import ROW
-from ...maximal.rows.bodies import BODY, place_bodies
+from ...maximal.rows.bodies import BODY
 from ...maximal.rows.contacts import CONTACT
 from ...maximal.rows.limits import ACTIVE
 from ...spatial.vectors import dot, get3, get6, symmetric_times
@@ -96,11 +95,13 @@ def put_larger(metrics, value, error, place, index):
 
 @routine
 def read_state(model, state, trace, metrics, work):
-    """q and v of the tree, and the energy of the bodies, at the end of a step."""
+    """q and v of the tree, and the energy of the bodies, at the end of a step.
+
+    Joints are placed anew: their axes have turned since velocities changed.
+    """
     nq = len(model.rest)
     kinetic, potential = 0.0, 0.0
-    place_bodies(model, state.poses, state.twists, work.bodies)
-    read_tree(model, state.q, work.q, work.v, work)
+    place_system(model, state.poses, state.twists, state.q, work)
     for t in range(nq):
         trace[t] = work.q[t]
         state.q[t] = work.q[t]
