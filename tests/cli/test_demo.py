@@ -55,6 +55,15 @@ def test_cassie_settles_on_its_feet_with_loops_closed():
     assert carried == pytest.approx(one.weight, rel=0.02)
 
 
+def test_the_walker_starts_upright_but_for_its_tilt():
+    mechanism = mechanisms.walker()
+    home = mechanism.model.keyframes["home"].q
+    assert mechanism.q[:3] - home[:3] == pytest.approx([0, 0, mechanisms._HEIGHT])
+    turned = mechanism.model.difference(home, mechanism.q)[3:]
+    assert turned[:3] == pytest.approx([mechanisms._TILT, 0, 0], abs=1e-12)
+    assert not turned[3:].any()
+
+
 def test_demo_says_what_to_install(monkeypatch, tmp_path, capsys):
     def missing(module, purpose):
         raise MissingDependencyError(f"{purpose}: pip install 'delassus[bench]'")

@@ -68,14 +68,15 @@ def walker() -> Mechanism:
     """A generated biped, 0.15 m above the ground and tilted."""
     figure = robots.figure("walker")
     model = figure.model
-    up = np.zeros(model.nv)
-    up[2], up[3] = _HEIGHT, _TILT
+    home = model.keyframes["home"]
+    q = home.q.copy()  # upright
+    q[2] += _HEIGHT
+    q[3:7] = np.sin(_TILT / 2), 0.0, 0.0, np.cos(_TILT / 2)
     about = (
         'a generated biped, dl.robots.figure("walker"): four-bars at its ankles, knees and arms, '
         "and axes with a second, redundant bearing, make six loops"
     )
-    home = model.keyframes["home"]
-    return Mechanism("Walker", about, model, model.integrate(home.q, up), home.u)
+    return Mechanism("Walker", about, model, q, home.u)
 
 
 MECHANISMS = (cassie, walker)
