@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ..measuring.machine import processor
 from ..peers.packages import package
-from .contest import compare, load_solvers, problems
+from .contest import compare, prepare, problems
 from .falls import Fall, fall, told
 from .mechanisms import MECHANISMS
 from .page import write
@@ -39,15 +39,15 @@ def demonstrate(path: Path) -> int:
         "The first run compiles, which takes one to three minutes; later ones take seconds.\n",
         flush=True,
     )
-    # A second process compiles the solvers while this one compiles the simulator.
+    # A second process compiles the contest while this one compiles the simulator.
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        loaded = pool.submit(load_solvers)
+        prepared = pool.submit(prepare)
         falls = []
         for make in MECHANISMS:
             falls.append(fall(make()))
             print(told(falls[-1]), flush=True)
         samples = {one.mechanism.title: problems(one) for one in falls}
-        loaded.result()
+        prepared.result()
     found = compare(samples)
     print(f"\n{found.table}\n")
     write(path, falls, found)

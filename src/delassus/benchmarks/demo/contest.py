@@ -8,7 +8,7 @@ from timeit import Timer
 
 import numpy as np
 
-from ... import contact, maximal
+from ... import contact, maximal, robots
 from ..measuring.settings import Settings
 from ..measuring.timing import MICROSECONDS, best_times, processor_clock
 from ..reporting.tables import Column, Record, Table
@@ -30,6 +30,15 @@ class Contest:
 
     table: Table
     curves: dict[str, dict[str, np.ndarray]]
+
+
+def prepare() -> None:
+    """Compile what the contest needs, or load it: dual problems of steps, then the solvers."""
+    box = robots.figure("box_on_plane").model
+    system = maximal.MaximalSystem(box, contact_slots=_SLOTS)
+    nothing = np.zeros(box.nv)
+    problem_of(State(system, box.neutral(), nothing, (), nothing, np.zeros((1, 6))))
+    load_solvers()
 
 
 def load_solvers() -> None:
