@@ -47,8 +47,8 @@ def cassie() -> Mechanism:
         servos += [_servo(side + name, 0.0, _SPRING_DAMPING) for name in _SPRINGS]
     targets = [q[model.joint(servo.joint).q.start] for servo in servos]
     about = (
-        "the biped with its springs of leaves, as the file of example-robot-data has it: a rod "
-        "over each shin, and a crank and a rod to each foot, close four loops"
+        "the biped of example-robot-data with its leaf springs, which are damped here: a rod "
+        "behind each shin, and a crank and a rod to each foot, close four loops"
     )
     model = model.replace(actuators=servos, shapes=_colored(model))
     return Mechanism("Cassie", about, model, q, np.array(targets))
@@ -73,8 +73,8 @@ def walker() -> Mechanism:
     q[2] += _HEIGHT
     q[3:7] = np.sin(_TILT / 2), 0.0, 0.0, np.cos(_TILT / 2)
     about = (
-        'a generated biped, dl.robots.figure("walker"): four-bars at its ankles, knees and arms, '
-        "and axes with a second, redundant bearing, make six loops"
+        'a generated biped, dl.robots.figure("walker"): three four-bars, and three axes with a '
+        "second, redundant bearing, make six loops"
     )
     return Mechanism("Walker", about, model, q, home.u)
 
