@@ -5,7 +5,7 @@ import pytest
 
 import delassus as dl
 from delassus.cli import _parser, main
-from delassus.simulation.simulator import INTEGRATORS, SOLVERS
+from delassus.cli.simulate import INTEGRATORS, SOLVERS
 
 HEAD = '<mujoco model="{name}"><worldbody>{world}</worldbody>{rest}</mujoco>'
 BALL = (
