@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: help demo test test-all bench lint format clean
 
 help:
-	@echo "make demo    real robots beside Pinocchio, in under a minute"
+	@echo "make demo    two mechanisms fall and settle: demo.html plays it"
 	@echo "make test    style, tests, and the uncompiled tests"
 	@echo "make test-all  the slow tests too, as continuous integration does"
 	@echo "make bench   all benchmarks, into bench-results/"
@@ -40,7 +40,7 @@ format: $(VENV)/.test
 	$(BIN)/ruff format
 
 clean:
-	rm -rf $(VENV) bench-results dist build .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) bench-results demo.html dist build .pytest_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -30,7 +30,7 @@ ROOMS = {
     ("benchmarks",): [
         *("peers", "measuring", "reporting", "comparing", FILES),
         *("tree", "seed_000", "seed_002", "seed_003", "seed_004", "contact"),
-        "suite",
+        *("suite", "demo"),
     ],
     ("constrained",): [
         "rows",

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import delassus as dl
-from delassus.cli import main
+from delassus.cli import _parser, main
+from delassus.cli.simulate import INTEGRATORS, SOLVERS
 
 HEAD = '<mujoco model="{name}"><worldbody>{world}</worldbody>{rest}</mujoco>'
 BALL = (
@@ -45,6 +46,23 @@ def test_a_ball_falls_from_where_the_file_puts_it_and_is_recorded(file_of, tmp_p
     rec = dl.Recording.load(path)
     assert len(rec) == 100
     assert rec.q[-1, 2] == pytest.approx(0.5 - 0.5 * 9.81 * 0.2**2, abs=5e-3)
+
+
+def test_where_a_page_cannot_be_written_nothing_is_simulated(file_of, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    bad = str(tmp_path / "file" / "run.html")
+    assert main(["simulate", file_of("ball", BALL), *QUICK, "--html", bad]) == 2
+    told = capsys.readouterr()
+    assert "run.html' cannot be written" in told.err
+    assert not told.out
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_choice_of_methods_is_there(integrator, solver):
+    options = ["simulate", "walker", "--integrator", integrator, "--solver", solver]
+    chosen = _parser().parse_args(options)
+    assert (chosen.integrator, chosen.solver) == (integrator, solver)
 
 
 def test_a_progress_bar_is_shown_unless_it_is_switched_off(file_of, capsys):
@@ -130,7 +148,9 @@ def test_info_tells_what_a_simulator_would_do_with_a_model(file_of, capsys):
 
 
 def test_info_counts_loops_and_redundant_rows(capsys):
-    assert main(["info", "walker"]) == 0
+    assert main(["info", "walker"]) == 0  # the figure: that is what is simulated by this name
+    assert "24 position" in capsys.readouterr().out
+    assert main(["info", "walker", "--floating-base"]) == 0
     told = capsys.readouterr().out
     # Each planar loop of hinges ties two degrees of freedom by five rows.
     assert "mobility: 24 = nv 36 - rank 12 of 30 constraint rows, 6 loops, 18 redundant" in told

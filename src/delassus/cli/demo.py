@@ -1,17 +1,25 @@
-"""`delassus demo`: a first look at what the library does, in under a minute."""
+"""`delassus demo`: a first look at what the library does."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+
+from .paths import check_writable
 
 
 def add_to(commands) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "demo",
-        help="evaluate real robots and compare with Pinocchio",
-        description="Evaluate real robots and compare results and speed with Pinocchio.",
+        help="let two mechanisms with loops fall, and write a page that plays it",
+        description="Let Cassie and a generated walker fall and settle, compare solvers on the "
+        "contact problems of that, and write one page with animations and plots.",
     )
+    parser.add_argument(
+        "--output", type=Path, default=Path("demo.html"), metavar="FILE",
+        help="the page (default: %(default)s)",
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
@@ -19,4 +27,5 @@ def run(options: argparse.Namespace) -> int:
     """Run the demonstration."""
     from ..benchmarks.demo import demonstrate
 
-    return demonstrate()
+    check_writable(options.output)
+    return demonstrate(options.output)

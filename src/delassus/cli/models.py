@@ -29,15 +29,18 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def find_model(name: str, floating_base: bool | None = None) -> tuple[Model, list[str]]:
-    """The model of a file, a named robot or a figure, and what its reader warns of."""
+    """The model of a file, a figure or a named robot, and what its reader warns of.
+
+    A name that both have, such as "walker", is that of the figure: it has servos and a start.
+    """
     if _is_file_name(name):
         model, report = read(name, floating_base=bool(floating_base))
         return model, report.messages()
+    if name in robots.suite() and floating_base is None:
+        return robots.figure(name).model, []
     try:
         file = robots.path(name)
     except UnknownNameError:
-        if name in robots.suite() and floating_base is None:
-            return robots.figure(name).model, []
         near = closest(name, [*robots.names(), *robots.suite()])
         raise UnknownNameError(
             f"there is neither a file nor a robot called {name!r}{near}"

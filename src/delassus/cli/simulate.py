@@ -7,10 +7,10 @@ import math
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 
-from .. import robots
 from ..contact import SOLVERS
 from ..errors import SettingError
 from ..model.formats.report import ModelFileWarning
@@ -22,6 +22,7 @@ from ..simulation.simulator import Simulator
 from ..simulation.told.failures import DIVERGED, Failure
 from ..simulation.told.recording import Recording
 from .models import add_model_arguments, find_model
+from .paths import check_writable
 
 DIVERGENCE = 1  # the exit code where a world diverged
 _MOST_FAILURES = 5  # to print
@@ -71,6 +72,8 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Simulate, print a summary, and return 1 if a world diverged."""
     steps = _steps(options.duration, options.dt)
+    if options.html is not None:
+        check_writable(Path(options.html))  # before the work is done
     model = _model(options)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -100,9 +103,7 @@ def _steps(duration: float, dt: float) -> int:
 
 
 def _model(options: argparse.Namespace) -> Model:
-    """The model of a figure, of a file or of a robot; what its reader warns of is printed."""
-    if options.model in robots.suite() and options.floating_base is None:
-        return robots.figure(options.model).model
+    """The model that is named; what its reader warns of is printed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelFileWarning)  # they come as messages
         model, messages = find_model(options.model, options.floating_base)

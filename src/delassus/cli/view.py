@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import webbrowser
 
-from .. import robots
 from ..errors import SettingError, UnknownNameError
 from ..model.model import Model
 from ..simulation.told.recording import Recording, is_recording
@@ -64,9 +63,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _model(name: str) -> Model:
-    """The model of a figure, of a file or of a robot."""
-    if name in robots.suite():
-        return robots.figure(name).model
+    """The model that is named."""
     try:
         return find_model(name)[0]
     except UnknownNameError as error:

@@ -98,7 +98,7 @@ const makers = { // a unit surface and its scale, or a surface of its own
 
 // --- WebGL ---------------------------------------------------------------------------------------
 const canvas = byId("view");
-const gl = canvas.getContext("webgl2", { antialias: true, preserveDrawingBuffer: true });
+const gl = canvas.getContext("webgl2", { antialias: true, stencil: true, preserveDrawingBuffer: true });
 byId("name").textContent = data.name + (gl ? "" : ": this browser has no WebGL 2, only the plots are shown");
 if (data.missing.length) {
   byId("missing").hidden = false;
@@ -199,7 +199,7 @@ function draw() {
   const [w, h] = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
   if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; }
   gl.viewport(0, 0, w, h);
-  gl.clearColor(0.11, 0.12, 0.15, 1); gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+  gl.clearColor(0.11, 0.12, 0.15, 1); gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
   gl.enable(gl.DEPTH_TEST); gl.enable(gl.BLEND);
   gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   gl.useProgram(program);
@@ -221,9 +221,18 @@ function draw() {
       gl.uniform1f(slots.tile, data.tile);
       put({ ...made.get("ground"), color: [0.3, 0.33, 0.38, 1] }, still);
       gl.uniform1f(slots.tile, 0);
+      castShadows(seen, put, (t) => product(t.place < 0 ? still : at[t.place], t.own), 1e-3 * d);
     }
   }
   gl.depthMask(true);
+}
+// On the ground, away from the light of the shader. The stencil keeps shadows that overlap from adding up.
+function castShadows(seen, put, placeOf, above) {
+  const flat = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, -0.4, -0.3, 1e-4, 0, 0, 0, above, 1]);
+  gl.enable(gl.STENCIL_TEST);
+  gl.stencilFunc(gl.EQUAL, 0, 255); gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
+  for (const t of seen) put({ ...t, color: [0, 0, 0, 0.4] }, product(flat, placeOf(t)));
+  gl.disable(gl.STENCIL_TEST);
 }
 
 // --- plots ---------------------------------------------------------------------------------------

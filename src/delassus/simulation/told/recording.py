@@ -56,6 +56,7 @@ class Recording:
         self.model: Any = None  # that of the simulator; files do not hold it
         self._first_v = first_v  # before the first step, (worlds, nv)
         self._parts: list[dict[str, np.ndarray]] = []
+        self._steps = 0  # in all parts; to sum them up anew at each of many steps would be slow
         self._file: io.BufferedWriter | None = None
         self._path: str | PathLike | None = None
 
@@ -117,6 +118,7 @@ class Recording:
         if contacts is not None:
             part["contacts"] = _with_places(contacts, len(self), self.is_many)
         self._parts.append(part)
+        self._steps += run.trace.shape[1]
         if self._file is not None:
             try:
                 self._write_part(part)
@@ -207,7 +209,7 @@ class Recording:
         return self._every("sensed", columns)
 
     def __len__(self) -> int:
-        return sum(p["trace"].shape[1] for p in self._parts)
+        return self._steps
 
     def save(self, path: str | PathLike) -> None:
         """Write the recording to a file."""
@@ -236,6 +238,7 @@ class Recording:
         sizes, names = Sizes(*map(int, whole), dt), parts[0]["joint_names"].tolist()
         made = cls(str(parts[0]["name"]), sizes, names, parts[0]["first_v"])
         made._parts = parts[1:]
+        made._steps = sum(p["trace"].shape[1] for p in made._parts)
         return made
 
     def to_html(self, path: str | PathLike, model: Any = None, **options: Any) -> None:
