@@ -1,11 +1,13 @@
 """Bodies at rest stay: no creep, no jumps of points; bodies that overlap part without a bang."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import delassus as dl
-from simulation.collision.scenes import SIZES, bodies
+from simulation.collision.scenes import SIZES, bodies, random_pose
 
 LYING = Rotation.from_euler("x", 0.5 * np.pi).as_quat()
 
@@ -75,3 +77,20 @@ def test_bodies_deep_in_each_other_part_without_a_bang():
     assert np.abs(rec.v).max() < 2.5 + 9.81 * 0.1
     assert np.isfinite(rec.q).all()
     assert SIZES["box"][2] == 0.2
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [*itertools.product(["sphere"], SIZES), ("capsule", "capsule")],
+)
+def test_bodies_with_one_centre_part_at_the_stated_speed(first, second, seed):
+    model, rng = bodies(first, second).replace(gravity=(0.0, 0.0, 0.0)), np.random.default_rng(seed)
+    sim = dl.Simulator(model, ground=False, on_error="record")
+    q = np.concatenate([random_pose(rng, 0.02), random_pose(rng, 0.02)])
+    sim.reset(q)
+    rec = sim.rollout(800)
+    assert sim.failures[0].kind == "penetration"
+    speeds = np.linalg.norm(rec.v.reshape(-1, 2, 6)[:, :, :3], axis=2)
+    assert speeds.max() < 1.05
+    assert rec.metrics["penetration"][-1] < 1e-3

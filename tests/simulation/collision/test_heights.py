@@ -79,7 +79,7 @@ def test_a_ball_rolls_down_a_field_as_on_an_incline_without_a_bump():
     factor = 1.0 / (1.0 + 0.01 / 0.13**2)  # of a body with the inertia 0.01 kg m^2
     along = 0.5 * factor * GRAVITY * np.sin(angle) * rec.time**2
     moved = (rec.q[:, :3] - start) @ [np.cos(angle), 0.0, -np.sin(angle)]
-    np.testing.assert_allclose(moved, along, atol=2e-3)
+    np.testing.assert_allclose(moved, along, atol=1e-5)
     away = (rec.q[:, :3] - start) @ [np.sin(angle), 0.0, np.cos(angle)]
     assert np.abs(away).max() < 5e-6
     assert np.abs(rec.q[:, 1] - 0.05).max() < 1e-3

@@ -223,6 +223,17 @@ def test_shapes_of_one_centre_have_a_normal_too():
             assert t.distance < 0.0
 
 
+@pytest.mark.parametrize("second", ["box", "cylinder"])
+def test_ends_of_a_capsule_that_pierces_a_solid_do_not_push_against_each_other(second):
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        poses = [random_pose(rng, 0.02), random_pose(rng, 0.02)]
+        found = touches(pair("capsule", second), poses)
+        assert 1 <= len(found) <= 2
+        for t in found:
+            np.testing.assert_allclose(t.normal, found[0].normal, atol=1e-12)
+
+
 def test_a_pose_that_is_no_number_has_no_contacts():
     for first, second in PAIRS:
         for bad in (np.nan, np.inf):

@@ -21,7 +21,7 @@ from ...maximal.rows.contacts import CONTACT, contact_frame
 from ...maximal.rows.softening import RIGID, SOFTENING
 from ...spatial.quaternions import rotation
 from ...spatial.vectors import dot, get3, get9, put3, put9, subtract
-from ..narrow.hulls import hull_on_plane
+from ..narrow.hulls import DONE, hull_on_plane, keep_farthest
 from ..narrow.planes import with_plane
 from ..narrow.records import COLLISION, FEATURES, FOUND, PLACED, PLANE, center_of, column_of
 from ..narrow.rounds import capsule_and_solid
@@ -29,8 +29,6 @@ from ..narrow.segments import capsules
 from ..narrow.solids import solids
 from .geometry import GeometryArrays
 from .pairs import CAPSULE_AND_SOLID, CAPSULES, HULL_ON_PLANE, WITH_PLANE
-
-_DONE = 1e9  # in the place of the feature of a point that is stored already
 
 
 @function
@@ -110,12 +108,13 @@ def collide(world, bodies, margin, contacts, ids, slots, work):
         within = pair.margin if is_soft else max(margin, pair.margin)
         if is_near(world, pair, within, work.placed):
             n = find_points(world, pair, within, work)
+            n, most = keep_farthest(found, n, work.placed, pair.second), n
             for _ in range(n):
                 if count < slots:
-                    k = next_point(found, n)
+                    k = next_point(found, most)
                     ids[count] = 1.0 * p * FEATURES + found[k * FOUND.size + FOUND.feature]
                     write_contact(world, pair, found, k, contacts, count)
-                    found[k * FOUND.size + FOUND.feature] = _DONE
+                    found[k * FOUND.size + FOUND.feature] = DONE
                 count += 1
     return count
 

@@ -30,6 +30,8 @@ from .records import FOUND, PLACED, add_found, center_of, column_of, unit
 
 DIRECTIONS = 8
 LEAN = 0.05
+DONE = 1e9  # in the place of the feature of a point that does not count, or no more
+_KEPT = 1e7  # is added to features of points that are kept: these are less
 SLACK = 1e-4
 _FIRST, _STEP = 0.2, 0.7853981633974483  # angles: no direction is across an edge of a square sole
 
@@ -44,6 +46,36 @@ def along_plane(placed, j, n):
             axis = k
     x = column_of(placed, j, axis)
     return unit(add_scaled(x, -dot(n, x), n), x)
+
+
+@function
+def keep_farthest(found, count, placed, j):
+    """Keep at most eight points of a pair whose second shape is j; others lose their feature.
+
+    They are those farthest out in each direction, as with corners of hulls. Returns their number.
+    """
+    if count <= DIRECTIONS:
+        return count
+    n, kept = get3(found, FOUND.normal), 0
+    a = along_plane(placed, j, n)
+    b = cross(n, a)
+    for t in range(DIRECTIONS):
+        s, c = sincos(_FIRST + _STEP * t)
+        direction = add_scaled(scale(LEAN * c, a), LEAN * s, b)
+        best, most = 0, -1e300
+        for k in range(count):
+            at = k * FOUND.size
+            score = dot(direction, get3(found, at + FOUND.point)) - found[at + FOUND.distance]
+            if score > most:
+                best, most = k, score
+        at = best * FOUND.size + FOUND.feature
+        if found[at] < _KEPT:
+            found[at] = found[at] + _KEPT
+            kept += 1
+    for k in range(count):
+        at = k * FOUND.size + FOUND.feature
+        found[at] = found[at] - _KEPT if found[at] >= _KEPT else DONE
+    return kept
 
 
 @function

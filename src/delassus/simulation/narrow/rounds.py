@@ -11,7 +11,8 @@ ends of a stretch that runs along a face. Its own ends touch too, if they are wi
 | c, e  | middle and direction of the segment in the axes of the solid                 |
 
 Exact while the segment itself is outside of the solid. Once it is inside, so that the overlap is
-more than the radius of the capsule, the normal is that of the face nearest to the deepest point.
+more than the radius of the capsule, the normal is that of the face nearest to the deepest point,
+and other ends of the capsule do not touch: they would push it towards other faces, where it stays.
 """
 
 from __future__ import annotations
@@ -131,11 +132,14 @@ def capsule_and_solid(world, i, j, margin, work):
     start, end = 0.0, 0.0
     if h > 0.0:
         start, end = level_stretch(solid, c, e, h, radius)
+    deepest, out = solid_distance(solid, add_scaled(c, start, e))
     for k in range(4):
         t, feature = touching_parameter(k, start, end, h, CLOSE * radius)
-        if feature >= 0:
+        if feature >= 0 and (k < 2 or deepest >= 0.0):
             x = add_scaled(c, t, e)
             f, g = solid_distance(solid, x)
+            if deepest < 0.0:
+                f, g = deepest, out
             middle = rotate(R, add_scaled(x, -0.5 * (f + radius), g))
             n, distance = scale(-1.0, rotate(R, g)), f - radius
             point = add_scaled(middle, 1.0, p)
