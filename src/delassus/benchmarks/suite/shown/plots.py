@@ -116,7 +116,12 @@ def sweeps(records: Sequence[Record]) -> Figure:
                 for r in own:
                     if r["kind"] == "midpoint, displacement":
                         ax.axhline(r[key], color=color, ls=":", lw=1.2)
-            ax.set_xscale("symlog", linthresh=1e-3) if kind == "part" else ax.set_xscale("log")
+            if kind == "part":  # from none to all of it
+                ax.set_xscale("symlog", linthresh=1e-3)
+                ax.set_xlim(0.0, 1.2)
+            else:
+                ax.set_xscale("log")
+                ax.xaxis.set_minor_formatter("")
             if key != "converged":
                 ax.set_yscale("log")
             ax.set(xlabel=heading, ylabel=label if k == 0 else "")
