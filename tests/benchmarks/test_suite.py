@@ -1,8 +1,13 @@
 """The benchmark suite, on two small systems with few samples."""
 
+import html
+import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -10,7 +15,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import delassus as dl
-from delassus.benchmarks.suite import Plan, Run, report_of, solving
+from delassus.benchmarks.suite import Plan, Run, report_of, simulating, solving, sweeping
 from delassus.benchmarks.suite.categories import CATEGORIES, Measures, categories, measure
 from delassus.benchmarks.suite.scenarios import SCENARIOS, script
 from delassus.benchmarks.suite.store import Store, read_arrays
@@ -32,7 +37,8 @@ def saved(run):
 
 
 def without_times(records):
-    return [{k: x for k, x in r.items() if k != "microseconds"} for r in records]
+    times = "microseconds", "steps_per_second"
+    return [{k: x for k, x in r.items() if k not in times} for r in records]
 
 
 # --- samples --------------------------------------------------------------------------------------
@@ -172,6 +178,96 @@ def test_a_folder_of_another_plan_is_an_error(run):
         Run(run.store.folder, Plan(("nunchuk",)))
 
 
+RUN_ALL = """
+import sys
+from pathlib import Path
+from delassus.benchmarks.suite import Plan, Run
+Run(Path(sys.argv[1]), Plan(("box_on_plane", "fourbar_free"), samples=2, seeds=1)).make_all()
+"""
+
+
+def written(folder):
+    return sum(1 for path in folder.rglob("*") if path.is_file())
+
+
+def run_until_killed(folder, files, delay):
+    """Run the suite in a process of its own, and kill it `delay` s after so many more files."""
+    there = written(folder)
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN_ALL, str(folder)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    while process.poll() is None and written(folder) < there + files:
+        time.sleep(0.005)
+    time.sleep(delay)
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    return process.wait()
+
+
+def test_a_run_that_is_killed_at_random_moments_gives_the_same_tables(run, tmp_path):
+    rng = np.random.default_rng(int(os.environ.get("SUITE_SEED", "0")))
+    kills = int(os.environ.get("SUITE_KILLS", "2"))
+    ends = [
+        run_until_killed(tmp_path, int(rng.integers(1, 16)), 0.1 * rng.random())
+        for _ in range(kills)
+    ]
+    assert ends.count(-signal.SIGKILL) >= min(kills, 2)
+    again = Run(tmp_path, PLAN, is_quiet=True)
+    assert len(again.records()) < len(run.records())
+    again.make_all()
+    assert again.index() == run.index()
+    assert without_times(again.records()) == without_times(run.records())
+    assert without_times(again.simulations()) == without_times(run.simulations())
+    assert not list(tmp_path.rglob(".*.json")) + list(tmp_path.rglob(".*.npz"))
+    tables, expected = (report_of(x).data()["tables"] for x in (again, run))
+    for key in ("samples", "systems_cold", "accuracy_warm", "solvers_split"):
+        assert without_times(tables[key]) == without_times(expected[key])
+
+
+# --- whole simulations ----------------------------------------------------------------------------
+
+
+def test_every_driver_drives_every_system(run):
+    found = {(r["system"], r["driver"]) for r in run.simulations()}
+    assert found == {(s, d) for s in PLAN.systems for d in simulating.drivers()}
+    assert "auto" in simulating.drivers()
+    for r in run.simulations():
+        assert r["seconds_simulated"] == 2.0
+        assert r["failures"] == []
+        assert r["penetration"] < 0.05
+        if r["driver"] == "auto":
+            assert r["joint_error"] < 1e-5
+
+
+def test_mujoco_loses_the_energy_that_we_lose(run):
+    """Two simulators that share nothing: energies agree but for what contact takes."""
+    pytest.importorskip("mujoco")
+    energy = {(r["system"], r["driver"]): r["energy_change"] for r in run.simulations()}
+    for system in PLAN.systems:
+        assert energy[system, "mujoco-stiff"] == pytest.approx(energy[system, "auto"], rel=0.02)
+
+
+def test_joints_are_closed_better_the_more_of_an_error_is_taken_away():
+    script_ = script("nunchuk", 0, steps=500)
+    errors = [
+        simulating.drive(script_, **options)["joint_error"]
+        for kind, value, options in sweeping.settings()
+        if kind == "part" and value in (0.0, 0.1, 0.5)
+    ]
+    assert errors[0] > 5 * errors[1] > 5 * errors[2] > 0.0
+
+
+def test_softer_joints_open_wider():
+    script_ = script("nunchuk", 0, steps=500)
+    errors = [
+        simulating.drive(script_, **options)["joint_error"]
+        for kind, value, options in sweeping.settings()
+        if kind == "time constant" and value in (0.002, 0.02, 0.1)
+    ]
+    assert errors[0] < 0.1 * errors[1] < 0.1 * errors[2]
+
+
 # --- report ---------------------------------------------------------------------------------------
 
 
@@ -179,12 +275,14 @@ def test_the_report_is_one_page_that_needs_nothing_else(run):
     report = report_of(run)
     paths = {path.suffix: path for path in report.save()}
     page = paths[".html"].read_text()
-    assert not re.search(r"""(src|href)=["'](?!#)""", page)  # no link but those within plots
-    assert page.count("<svg") == 3
+    assert not re.search(r"""(src|href)=["'](?!#|data:)""", page)  # no link to anything outside
+    assert page.count("<svg") == 4
     for table in report.tables:
         assert table.title in page
     tables = report.data()["tables"]
-    assert [r["system"] for r in tables["simulations"]] == list(PLAN.systems)
+    drivers = len(simulating.drivers())
+    assert [r["system"] for r in tables["simulations"][::drivers]] == list(PLAN.systems)
+    assert report.findings and all(html.escape(x) in page for x in report.findings)
     assert [r["solver"] for r in tables["solvers_cold"]] == list(dl.contact.SOLVERS)
     count = sum(map(len, run.index().values()))
     assert {r["samples"] for r in tables["solvers_cold"]} == {count}
@@ -209,3 +307,51 @@ def test_runs_are_kept_as_parquet(run):
     table = parquet.read_table(path)
     assert table.num_rows == len(run.records())
     assert {"system", "solver", "mode", "natural_map", "microseconds"} <= set(table.column_names)
+
+
+def test_profiles_recomputed_from_the_data_beside_the_report_agree(run):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    report = report_of(run)
+    (path,) = [path for path in report.save(json_only=True) if path.suffix == ".parquet"]
+    rows = [r for r in parquet.read_table(path).to_pylist() if r["mode"] == "cold"]
+    rows = [r for r in rows if "ccp" not in r["solver"]]
+    for told in report.data()["tables"]["profiles_cold"]:
+        for tau in (1, 2, 5, 10, 100):
+            within = []
+            for own in (r for r in rows if r["solver"] == told["solver"]):
+                same = [
+                    r for r in rows if (r["system"], r["number"]) == (own["system"], own["number"])
+                ]
+                solved = [r["microseconds"] for r in same if r["natural_map"] <= 1.000001e-6]
+                is_solved = own["natural_map"] <= 1.000001e-6
+                within.append(is_solved and own["microseconds"] <= tau * min(solved))
+            assert np.mean(within) == pytest.approx(told[f"tau_{tau}"], abs=1e-12)
+
+
+def browse(page, tmp_path):
+    """What a headless browser makes of a page: its text, and whether it says or asks anything."""
+    names = "chromium", "chromium-browser", "google-chrome", "chrome"
+    browser = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if browser is None:
+        pytest.skip("no chromium was found")
+    log = tmp_path / "net.json"
+    options = [
+        *("--headless", "--no-sandbox", "--disable-dev-shm-usage", "--enable-logging=stderr"),
+        *("--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={tmp_path / 'profile'}"),
+        *(f"--log-net-log={log}", "--dump-dom"),
+    ]
+    done = subprocess.run(
+        [browser, *options, f"file://{page}"], capture_output=True, text=True, timeout=300
+    )
+    # Requests of a page from disk have no origin; those of the browser itself are named otherwise.
+    return done.stdout, "CONSOLE" in done.stderr, '"initiator":"null"' in log.read_text()
+
+
+def test_the_report_opens_in_a_browser_without_errors_and_asks_no_other_host(run, tmp_path):
+    (page,) = [path for path in report_of(run).save() if path.suffix == ".html"]
+    text, has_errors, has_asked = browse(page, tmp_path)
+    assert '<h2 id="findings">' in text
+    assert not has_errors and not has_asked
+    bad = tmp_path / "bad.html"
+    bad.write_text('<img src="http://example.org/a.png"><script>unknown()</script>')
+    assert browse(bad, tmp_path)[1:] == (True, True)

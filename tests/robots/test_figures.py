@@ -198,3 +198,12 @@ def _lowest(figure):
             axis = R @ shape.placement.rotation[:, 2]
             low.append(at[2] - abs(axis[2]) * half - shape.size[0])
     return min(low)
+
+
+@pytest.mark.parametrize("name", ["fourbar_fixed", "misha", "gazelle", "iron_man"])
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_fixed_figures_start_without_contacts(name, seed):
+    """Bodies welded to the world are no exception: a bar does not touch what hinges on it."""
+    sim = dl.Simulator(made(name, seed).model)
+    sim.reset()
+    assert len(sim.contacts) == 0

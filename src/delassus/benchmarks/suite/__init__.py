@@ -4,9 +4,10 @@
 | --- | --- |
 | `scenarios` | what happens to each system |
 | `sampling`, `categories` | dual problems of its steps, and of which kind they are |
-| `solving`, `simulating` | solvers on samples, and whole simulations |
+| `solving` | solvers on samples |
+| `simulating`, `sweeping` | whole simulations, and parameters of stabilisation and softening |
 | `store`, `running` | files of a run, and a run that can be stopped and goes on |
-| `tables`, `plots`, `report` | what came of it |
+| `shown` | what came of it: tables, plots, sentences, the report |
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from ... import robots
 from ..measuring.machine import describe
 from ..measuring.settings import Settings
 from ..peers.packages import package
-from .report import Report
 from .running import Plan, Run
-from .tables import all_tables
+from .shown.findings import joints_table, sentences, wins_table
+from .shown.report import Report
+from .shown.simulations import beside_tables, simulations_table, sweeps_table
+from .shown.tables import samples_tables
 
+_MEANT = "auto"  # what has to drive every system; that others fail is what is measured
 __all__ = ["SUITE", "Plan", "Run", "Suite", "report_of"]
 
 
@@ -50,19 +54,25 @@ class Suite:
 
 def report_of(run: Run) -> Report:
     """The report of all that is in the folder of a run."""
-    records, simulated = run.records(), run.simulations()
+    records, simulated, swept = run.records(), run.simulations(), run.sweeps()
     failures = [
-        f"{x['system']} diverged after {x['seconds_simulated']} s"
+        f"{x['system']} by {x['driver']} diverged after {x['seconds_simulated']} s"
         for x in simulated
-        if "diverged" in x["failures"]
+        if x["driver"] == _MEANT and "diverged" in x["failures"]
     ]
+    tables = [*samples_tables(run.index(), records), joints_table(records), wins_table(records)]
+    tables += [*beside_tables(simulated), simulations_table(simulated)]
+    tables += [sweeps_table(swept)] if swept else []
     return Report(
         run.store.folder,
         describe(),
         asdict(run.plan),
-        all_tables(run.index(), records, simulated),
+        tables,
         records,
         run.curves(),
+        simulated,
+        swept,
+        list(sentences(records, simulated)),
         failures,
     )
 

@@ -1,4 +1,4 @@
-"""A run of the suite: samples, whole simulations, solutions; each piece is kept as it is made.
+"""A run of the suite: samples, simulations, sweeps, solutions; each is kept as it is made.
 
 A run that was stopped, at whatever moment, goes on where it was: files that are there are not made
 again. All but times comes out as without the stop.
@@ -6,6 +6,7 @@ again. All but times comes out as without the stop.
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import signal
@@ -19,9 +20,10 @@ from pathlib import Path
 
 from ... import contact, robots
 from ...errors import DelassusError
-from . import sampling, simulating, solving
+from . import sampling, simulating, solving, sweeping
 from .store import Store, read_arrays, read_json, write_json
 
+_DRIVE, _SWEEP = 0.8, 20.0  # s, of a simulation and of a sweep
 _THREADS = "OPENBLAS_NUM_THREADS"
 
 
@@ -58,8 +60,9 @@ class Run:
         missing = [s for s in plan.systems if self.store.samples(s) is None]
         jobs = [(draw_samples, (folder, s, plan.seeds, plan.samples)) for s in missing]
         self._work("samples", jobs[::-1])  # the largest first
-        missing = [s for s in plan.systems if not self.store.simulation_path(s).is_file()]
-        self._work("simulations", [(simulating.simulate, (folder, s)) for s in missing])
+        self._work("simulations", [(simulating.simulate, (folder, *x)) for x in self._undriven()])
+        missing = [s for s in self._swept() if not self.store.sweep_path(s).is_file()]
+        self._work("sweeps", [(sweeping.sweep, (folder, s)) for s in missing])
         self._work("solutions", self._solutions())
 
     def _solutions(self) -> list[tuple[Callable, tuple]]:
@@ -77,6 +80,16 @@ class Run:
                 if missing:
                     jobs.append((solve_all, (self.store.folder, system, told, missing, has_curve)))
         return jobs
+
+    def _undriven(self) -> list[tuple[str, str]]:
+        """Systems and what drives them, that have not been simulated."""
+        every = itertools.product(self.plan.systems, simulating.drivers())
+        return [x for x in every if not self.store.simulation_path(*x).is_file()]
+
+    def _swept(self) -> list[str]:
+        """Systems that parameters are swept on; none in a short run of few systems."""
+        is_whole = set(sweeping.SYSTEMS) <= set(self.plan.systems)
+        return list(sweeping.SYSTEMS) if is_whole else []
 
     def index(self) -> dict[str, list[dict]]:
         """What samples are, by systems."""
@@ -105,8 +118,14 @@ class Run:
 
     def simulations(self) -> list[dict]:
         """What came of whole simulations."""
-        found = [read_json(self.store.simulation_path(s)) for s in self.plan.systems]
+        every = itertools.product(self.plan.systems, simulating.drivers())
+        found = [read_json(self.store.simulation_path(*x)) for x in every]
         return [x for x in found if x is not None]
+
+    def sweeps(self) -> list[dict]:
+        """What came of simulations with other parameters."""
+        found = [read_json(self.store.sweep_path(s)) for s in self._swept()]
+        return [record for own in found if own is not None for record in own]
 
     def _files(self) -> Iterator[tuple[str, dict, str, Path]]:
         """Files of samples that all solvers have been run on."""
@@ -129,6 +148,8 @@ class Run:
             seconds += 1.3 * each * count if own is None else 0.0
             done = list((self.store.folder / "solutions" / system).glob("[0-9]*.npz"))
             seconds += each * (count - len(done) / len(contact.SOLVERS))
+        seconds += _DRIVE * len(self._undriven())
+        seconds += sum(_SWEEP for s in self._swept() if not self.store.sweep_path(s).is_file())
         # Measured on Neoverse-N1 cores that others used too; solvers take the most of it.
         minutes = seconds / self.workers / 60.0
         return f"suite: about {max(minutes, 0.1):.1f} minutes, in {self.store.folder}"

@@ -6,7 +6,8 @@
 | `samples/SYSTEM/starts.npz` | warm starts, by numbers of samples |
 | `samples/SYSTEM/index.json` | what samples are; written last: without it sampling starts anew |
 | `solutions/SYSTEM/NUMBER.SOLVER.npz` | reactions, metrics and times of a solver, in all modes |
-| `simulations/SYSTEM.json` | what came of whole simulations |
+| `simulations/SYSTEM.DRIVER.json` | what came of a whole simulation by a solver or MuJoCo |
+| `sweeps/SYSTEM.json` | simulations by parameters of stabilisation and softening |
 """
 
 from __future__ import annotations
@@ -93,6 +94,10 @@ class Store:
         """The file of what a solver did with a problem."""
         return self.folder / "solutions" / system / f"{number:04d}.{solver}.npz"
 
-    def simulation_path(self, system: str) -> Path:
-        """The file of whole simulations of a system."""
-        return self.folder / "simulations" / f"{system}.json"
+    def simulation_path(self, system: str, driver: str) -> Path:
+        """The file of a whole simulation of a system."""
+        return self.folder / "simulations" / f"{system}.{driver}.json"
+
+    def sweep_path(self, system: str) -> Path:
+        """The file of a sweep over parameters."""
+        return self.folder / "sweeps" / f"{system}.json"

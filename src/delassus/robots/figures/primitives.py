@@ -8,6 +8,7 @@ from ...model.builder import ModelBuilder
 from ...model.model import Model
 from ...model.parts.actuators import Actuator
 from ...model.parts.constraints import Closure, Weld
+from ...model.parts.contacts import ContactExclusion
 from ...model.parts.elements import Shape
 from ...model.parts.joints import Free, Revolute, Spherical
 from ...model.parts.keyframes import Keyframe
@@ -107,6 +108,9 @@ def _fourbar(seed: int, is_fixed: bool) -> Model:
     builder.add_constraint(Closure(Revolute(Y), "coupler_end", "rocker_end"))
     if is_fixed:
         builder.add_constraint(Weld("ground", "world"))
+        # The bar stands in the world, whose neighbours may touch it; bars overlap at their hinges.
+        for body in ("crank", "rocker"):
+            builder.add_contact_exclusion(ContactExclusion("ground", body))
     builder.add_actuator(Actuator("crank_servo", "crank_joint", "position", 1.0, 60.0, 3.0))
     model = builder.build()
     q = model.neutral()

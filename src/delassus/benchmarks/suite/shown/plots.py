@@ -1,4 +1,4 @@
-"""Plots of a run: profiles over time and over accuracy, and curves of convergence."""
+"""Plots of a run: profiles over time and accuracy, convergence, whole simulations, sweeps."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ... import contact
-from ..reporting.figures import COLORS, figure, legend_below
-from ..reporting.tables import Record
-from .solving import MODES
+from .... import contact
+from ...reporting.figures import COLORS, distinct, figure, grouped_bars, legend_below, pivot
+from ...reporting.tables import Record
+from ..solving import MODES
+from ..sweeping import KINDS
 from .tables import of_mode, time_ratios
 
 if TYPE_CHECKING:
@@ -73,4 +74,56 @@ def convergence(curves: Mapping[str, Mapping[str, tuple]]) -> Figure:
             ax.plot(at, y, marker="o" if len(at) < 5 else "", ms=3, label=name, **_line(name))
         ax.set(xscale="log", yscale="log", title=system)
     legend_below(made, max(axes, key=lambda ax: len(ax.lines)))
+    return made
+
+
+def steps_a_second(records: Sequence[Record]) -> Figure:
+    """Steps a second of each system, by what drives it."""
+    made, (ax,) = figure(1, 15, 4.5, "Whole simulations: steps a second, one core")
+    known = [r for r in records if r.get("steps_per_second")]
+    own = pivot(known, "system", "driver", "steps_per_second")
+    drivers = {d: d for d in distinct(known, "driver")}
+    drawn = grouped_bars(ax, own, drivers, [r["system"] for r in own], 25)
+    for k, bars in enumerate(drawn.values()):
+        for bar in bars:
+            bar.set_color(COLORS[k % len(COLORS)])
+            bar.set_hatch("//" if k >= len(COLORS) else "")
+    ax.set(yscale="log", ylabel="steps a second")
+    legend_below(made, ax)
+    return made
+
+
+_SWEPT = {
+    "joint_error": "largest joint error, m",
+    "penetration": "largest penetration, m",
+    "converged": "share of steps converged",
+    "iterations": "mean iterations",
+}
+
+
+def sweeps(records: Sequence[Record]) -> Figure:
+    """Errors and iterations over the parameters of stabilisation and softening."""
+    title = "Stabilisation and softening; dotted: midpoint with displacement"
+    made, axes = figure(len(KINDS), 15, 3.0 * len(_SWEPT) + 1, title, len(_SWEPT))
+    for n, (key, label) in enumerate(_SWEPT.items()):
+        for k, (kind, heading) in enumerate(KINDS.items()):
+            ax = axes[n * len(KINDS) + k]
+            for i, system in enumerate(distinct(records, "system")):
+                own = [r for r in records if r["system"] == system]
+                points = sorted((r["value"], r[key]) for r in own if r["kind"] == kind)
+                color = COLORS[i]
+                ax.plot(*zip(*points, strict=True), color=color, marker="o", ms=4, label=system)
+                for r in own:
+                    if r["kind"] == "midpoint, displacement":
+                        ax.axhline(r[key], color=color, ls=":", lw=1.2)
+            if kind == "part":  # from none to all of it
+                ax.set_xscale("symlog", linthresh=1e-3)
+                ax.set_xlim(0.0, 1.2)
+            else:
+                ax.set_xscale("log")
+                ax.xaxis.set_minor_formatter("")
+            if key != "converged":
+                ax.set_yscale("log")
+            ax.set(xlabel=heading, ylabel=label if k == 0 else "")
+    legend_below(made, axes[0])
     return made

@@ -1,4 +1,4 @@
-"""Tables of a run: what solvers solve, how fast, ranked by categories, and profiles.
+"""Tables of samples: what solvers solve, how fast, ranked by categories, and profiles.
 
 A run solves a sample if the natural map of the nonlinear problem is at most 1e-6, computed from the
 reactions that it returned. pgs-ccp and admm-ccp solve the convex problem: where something slides
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ... import contact
-from ..contact.profiles import CCP, ratios
-from ..reporting.tables import Column, Record, Table, named, numbers
-from .categories import CATEGORIES
-from .solving import MODES, TOLERANCE
+from .... import contact
+from ...contact.profiles import CCP, ratios
+from ...reporting.tables import Column, Record, Table, named, numbers
+from ..categories import CATEGORIES
+from ..solving import MODES, TOLERANCE
 
 ROUNDING = 1.0 + 1e-6  # of a natural map that is computed twice
 _LEVELS = (1e-2, 1e-4, 1e-6, 1e-8)
@@ -69,11 +69,11 @@ def solvers_table(records: Sequence[Record], mode: str) -> Table:
             {
                 "solver": solver,
                 "samples": len(own),
-                "solved": _mean(is_solved(r) for r in own),
-                "own": _mean(is_solved(r, "own") for r in own),
-                "iterations": _median(r["iterations"] for r in good),
-                "microseconds": _median(r["microseconds"] for r in good),
-                **{k: _median(r[k] for r in own) for k in _RESIDUALS},
+                "solved": mean(is_solved(r) for r in own),
+                "own": mean(is_solved(r, "own") for r in own),
+                "iterations": median(r["iterations"] for r in good),
+                "microseconds": median(r["microseconds"] for r in good),
+                **{k: median(r[k] for r in own) for k in _RESIDUALS},
                 "worst": max((r["natural_map"] for r in own), default=None),
             }
         )
@@ -97,7 +97,7 @@ def ranking_table(records: Sequence[Record], mode: str) -> Table:
         own = [r for r in of_mode(records, mode) if category in r["categories"]]
         if not own:
             continue
-        times = _by_solver(own)
+        times = times_by_solver(own)
         r = dict(zip(times, ratios(list(times.values())), strict=True))
         order = sorted(r, key=lambda name: (-np.mean(np.isfinite(r[name])), _typical(r[name])))
         shares = {name: float(np.mean(np.isfinite(r[name]))) for name in r}
@@ -127,7 +127,7 @@ def systems_table(records: Sequence[Record], mode: str) -> Table:
     systems = list(dict.fromkeys(r["system"] for r in records))
     found = []
     for system in systems:
-        times = _by_solver([r for r in of_mode(records, mode) if r["system"] == system])
+        times = times_by_solver([r for r in of_mode(records, mode) if r["system"] == system])
         if times:
             solved = {n: np.array([x is not None for x in t]) for n, t in times.items()}
             shares = {n: float(np.mean(x)) for n, x in solved.items()}
@@ -137,15 +137,15 @@ def systems_table(records: Sequence[Record], mode: str) -> Table:
     columns = [*named("system", "samples"), Column("by_none", "solved by none")]
     columns += numbers(".2f", **{n: n for n in contact.SOLVERS if n not in CCP})
     note = (
-        "Solved by none: a contact may jam a mechanism of one freedom, and then there is no\n"
-        "solution by Coulomb's law; others may only be too hard."
+        "Solved by none: a contact may jam a mechanism, and then there need not be a solution by\n"
+        "Coulomb's law; others may only be too hard."
     )
     return Table(f"systems_{mode}", f"Shares solved, {MODES[mode]}", columns, found, note)
 
 
 def time_ratios(records: Sequence[Record], mode: str) -> dict[str, np.ndarray]:
     """r_ps of the solvers of the nonlinear problem, infinite where they fail."""
-    times = _by_solver(of_mode(records, mode))
+    times = times_by_solver(of_mode(records, mode))
     return dict(zip(times, ratios(list(times.values())), strict=True)) if times else {}
 
 
@@ -167,42 +167,23 @@ def accuracy_table(records: Sequence[Record], mode: str) -> Table:
     found = []
     for solver in contact.SOLVERS:
         own = [r["natural_map"] for r in of_mode(records, mode) if r["solver"] == solver]
-        levels = {f"{x:.0e}": _mean(n <= ROUNDING * x for n in own) for x in _LEVELS}
+        levels = {f"{x:.0e}": mean(n <= ROUNDING * x for n in own) for x in _LEVELS}
         found.append({"solver": solver, **levels})
     columns = [Column("solver"), *numbers(".2f", **{f"{x:.0e}": f"{x:.0e}" for x in _LEVELS})]
     title = f"Share of samples with a natural map below, asked for 1e-6, {MODES[mode]}"
     return Table(f"accuracy_{mode}", title, columns, found)
 
 
-def simulations_table(records: Sequence[Record]) -> Table:
-    """What came of whole simulations."""
-    columns = [
-        Column("system"),
-        *numbers(".1f", seconds_simulated="s simulated"),
-        *numbers(".3g", energy_change="energy change, J", largest_kinetic_energy="kinetic, J"),
-        *named("most_contacts"),
-        *numbers(".0e", joint_error="joint error, m", penetration="penetration, m"),
-        *numbers(".3f", converged="steps converged"),
-        *numbers(".1f", iterations="iterations"),
-        *numbers(".0f", steps_per_second="steps/s"),
-    ]
-    note = (
-        "The scenario of seed 0, steps of 1 ms, solver auto, one core. Servos and pushes do work:\n"
-        "energy need not stay. Errors are the largest, kinetic energy too; iterations a mean."
-    )
-    return Table("simulations", "Whole simulations", columns, records, note)
-
-
-def all_tables(index: dict, records: Sequence[Record], simulated: Sequence[Record]) -> list[Table]:
-    """Every table of the report."""
+def samples_tables(index: dict, records: Sequence[Record]) -> list[Table]:
+    """All tables of samples."""
     made = [samples_table(index)]
     for mode in MODES:
         makers = solvers_table, ranking_table, systems_table, profiles_table, accuracy_table
         made += [make(records, mode) for make in makers]
-    return [*made, simulations_table(simulated)]
+    return made
 
 
-def _by_solver(records: Sequence[Record]) -> dict[str, list[float | None]]:
+def times_by_solver(records: Sequence[Record]) -> dict[str, list[float | None]]:
     """Times of samples by solver, None where it failed; solvers of the convex problem left out."""
     found: dict[str, list[float | None]] = {}
     for r in records:
@@ -216,11 +197,13 @@ def _typical(r: np.ndarray) -> float:
     return float(np.exp(np.mean(np.log(known)))) if len(known) else np.inf
 
 
-def _mean(values: Iterable) -> float | None:
+def mean(values: Iterable) -> float | None:
+    """Their mean, None if there are none."""
     known = list(values)
     return float(np.mean(known)) if known else None
 
 
-def _median(values: Iterable) -> float | None:
+def median(values: Iterable) -> float | None:
+    """Their median, None if there are none."""
     known = list(values)
     return float(np.median(known)) if known else None
