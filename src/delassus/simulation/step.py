@@ -52,13 +52,16 @@ from .collision.outside import add_outside
 from .matching import match
 from .motion import DISPLACEMENT, displace, move_poses
 from .narrow.records import COLLISION
-from .solution.cones import put_cones
+from .solution.cones import put_cones, stop_parting
 from .solution.solving import BY_BODIES, BY_ROWS, DRAIN, SOLUTION, Form, prepare_operator, solving
 from .told.metrics import METRICS, put_metrics
 
 EULER, MIDPOINT, RK4 = 0, 1, 2
 # While a contact closes, faster than this, joints reflect so much of their velocity.
 CLOSING_SPEED, CLOSING_REFLECTION = 1e-3, 0.95
+# A natural map above this has often no solution: shapes overlap that joints do not let part. The
+# step is then solved without parting, which joints always allow.
+FAILED = 0.1
 # Whole settings of a call: those of contact solvers, the integrator, whether joints are closed by
 # displacement, and the slots.
 WHOLE = slots(LIMIT, integrator=1, displacement=1, contact_slots=1)
@@ -248,6 +251,14 @@ def finishing(form: Form) -> Callable:
                 model, counts, request.whole, request.options,
                 request.settings[SETTING.joint_tolerance], work.forces, work.solved, work,
             )  # fmt: skip
+            if natural > FAILED and stop_parting(counts, work):
+                for t in range(joint_rows(model)):
+                    work.held[t] = 0.0
+                natural, residual, again = solve_step(
+                    model, counts, request.whole, request.options,
+                    request.settings[SETTING.joint_tolerance], work.forces, work.solved, work,
+                )  # fmt: skip
+                more = more + again
             iterations, passes = iterations + more, passes + 1
             put_rates(model, work.solved, work.free_blocks, work.rates)
             is_changed = find_sides(model, work.rates, passes < FREE_PASSES, work)
