@@ -22,6 +22,7 @@ from .actuation.drives import Drives, drives_of, generalised_forces
 from .collision.geometry import Geometry
 from .collision.materials import Material
 from .collision.shapes import ground_plane, has_plane
+from .given.pacing import Pace, Uninterrupted
 from .given.progress import Progress
 from .given.requests import over_steps, per_degree_of_freedom
 from .given.starting import Projection, chosen_start, on_joints, states_of
@@ -36,7 +37,6 @@ INTEGRATORS = {"euler": EULER, "midpoint": MIDPOINT, "rk4": RK4}
 ON_ERROR = ("raise", "strict", "warn", "record")
 SOLVERS = ("auto",)
 _MARGIN = 2e-3  # contacts closer than this have rows
-_CHUNK = 1000  # steps of a call, between two reports of progress
 
 
 class Simulator(Sensors, Switches):
@@ -295,11 +295,13 @@ class Simulator(Sensors, Switches):
                     bar.advance(1)
             else:
                 given, pushes = self._given(control, wrenches, steps)
-                chunk = 1 if contacts or self._worlds.geometry.outside else _CHUNK
-                for start in range(0, steps, chunk):
-                    part = slice(start, start + chunk)
-                    count = min(chunk, steps - start)
+                pace, start = Pace(self.dt, bool(contacts or self._worlds.geometry.outside)), 0
+                while start < steps:
+                    count = min(pace.steps, steps - start)
+                    part = slice(start, start + count)
                     self._advance(_chunk(given, part), _chunk(pushes, part), count, made)
+                    start += count
+                    pace.advance()
                     bar.advance(count)
         return made
 
@@ -336,13 +338,14 @@ class Simulator(Sensors, Switches):
         if self._why_not_ready:
             raise ConvergenceError(f"reset to another state first: {self._why_not_ready}")
         is_felt = made is not None and made.has_sensors
-        run = self._worlds.run(control, pushes, steps, is_felt)
-        found = self._failures(run)
-        self._steps += steps
-        if made is not None:
-            times = self.time - self.dt * np.arange(steps - 1, -1, -1)
-            made.add(times, run, self.contacts if made.has_contacts else None)
-        self._tell(found)
+        with Uninterrupted():
+            run = self._worlds.run(control, pushes, steps, is_felt)
+            found = self._failures(run)
+            self._steps += steps
+            if made is not None:
+                times = self.time - self.dt * np.arange(steps - 1, -1, -1)
+                made.add(times, run, self.contacts if made.has_contacts else None)
+            self._tell(found)
 
     def _failures(self, run: Run) -> list[Failure]:
         """What went wrong in steps that were just made."""
