@@ -343,7 +343,8 @@ class Simulator(Sensors, Switches):
             found = self._failures(run)
             self._steps += steps
             if made is not None:
-                times = self.time - self.dt * np.arange(steps - 1, -1, -1)
+                numbers = np.arange(self._steps - steps + 1, self._steps + 1)
+                times = self._start + numbers * self.dt
                 made.add(times, run, self.contacts if made.has_contacts else None)
             self._tell(found)
 
