@@ -186,7 +186,9 @@ def test_recordings_are_read_again_and_survive_a_crash(tmp_path):
     assert np.array_equal(found.time, rec.time)
     whole = path.read_bytes()
     path.write_bytes(whole[:-100])
-    assert len(dl.Recording.load(path)) == 2000
+    part = dl.Recording.load(path)
+    assert 1500 <= len(part) < 2500  # all but the last second at most
+    assert np.array_equal(part.q, rec.q[: len(part)])
     path.write_bytes(b"something else")
     with pytest.raises(dl.DelassusError, match="no recording"):
         dl.Recording.load(path)

@@ -20,6 +20,7 @@ from .actuation.drives import Drives, drives_of, generalised_forces
 from .choosing import Choice, Choosing
 from .given.colliding import contact_request, what_collides
 from .given.controls import CompiledControl
+from .given.pacing import Pace, Uninterrupted
 from .given.progress import Progress
 from .given.requests import over_steps, per_degree_of_freedom
 from .given.starting import Projection, chosen_start, on_joints, states_of
@@ -30,7 +31,6 @@ from .told.failures import DIVERGED, UNSTEERED, Bounds, Failure, Watch, error_of
 from .told.recording import Recording
 
 ON_ERROR = ("raise", "strict", "warn", "record")
-_CHUNK = 1000  # steps of a call, between two reports of progress
 
 
 class Simulator(Choosing, Sensors, Switches):
@@ -285,11 +285,13 @@ class Simulator(Choosing, Sensors, Switches):
                     bar.advance(1)
             else:
                 given, pushes = self._given(control, wrenches, steps)
-                chunk = 1 if contacts or self._worlds.geometry.outside else _CHUNK
-                for start in range(0, steps, chunk):
-                    part = slice(start, start + chunk)
-                    count = min(chunk, steps - start)
+                pace, start = Pace(self.dt, bool(contacts or self._worlds.geometry.outside)), 0
+                while start < steps:
+                    count = min(pace.steps, steps - start)
+                    part = slice(start, start + count)
                     self._advance(_chunk(given, part), _chunk(pushes, part), count, made, law)
+                    start += count
+                    pace.advance()
                     bar.advance(count)
         return made
 
@@ -332,13 +334,15 @@ class Simulator(Choosing, Sensors, Switches):
             raise ConvergenceError(f"reset to another state first: {self._why_not_ready}")
         is_felt = made is not None and made.has_sensors
         steering = Steering(law.address, self._start, self._steps) if law else NOT_STEERED
-        run = self._worlds.run(control, pushes, steps, is_felt, steering)
-        found = self._failures(run) + self._unsteered(run, law)
-        self._steps += steps
-        if made is not None:
-            times = self.time - self.dt * np.arange(steps - 1, -1, -1)
-            made.add(times, run, self.contacts if made.has_contacts else None)
-        self._tell(found)
+        with Uninterrupted():
+            run = self._worlds.run(control, pushes, steps, is_felt, steering)
+            found = self._failures(run) + self._unsteered(run, law)
+            self._steps += steps
+            if made is not None:
+                numbers = np.arange(self._steps - steps + 1, self._steps + 1)
+                times = self._start + numbers * self.dt
+                made.add(times, run, self.contacts if made.has_contacts else None)
+            self._tell(found)
 
     def _failures(self, run: Run) -> list[Failure]:
         """What went wrong in steps that were just made."""

@@ -52,7 +52,7 @@ from .collision.outside import add_outside
 from .matching import match
 from .motion import DISPLACEMENT, displace, move_poses
 from .narrow.records import COLLISION
-from .solution.cones import put_cones
+from .solution.cones import put_cones, stop_parting
 from .solution.solving import (
     BY_BODIES,
     BY_ROWS,
@@ -71,6 +71,9 @@ EULER, MIDPOINT, RK4 = 0, 1, 2
 # while a joint is open. Bodies that an impact has set shaking, to and fro with each step, would
 # never cease to otherwise, and contacts would have other reactions in each step.
 CLOSING_SPEED, PUSHED_REFLECTION, OPEN_REFLECTION = 1e-3, 0.95, 0.5
+# A natural map above this has often no solution: shapes overlap that joints do not let part. The
+# step is then solved without parting, which joints always allow.
+FAILED = 0.1
 # Whole settings of a call: those of contact solvers, the integrator, whether joints are closed by
 # displacement, the slots, and the address of a function for controls, or 0.
 WHOLE = slots(SOLVING, integrator=1, displacement=1, contact_slots=1, controller=1)
@@ -272,6 +275,14 @@ def finishing(form: Form) -> Callable:
                 model, counts, request.whole, request.options,
                 request.settings[SETTING.joint_tolerance], work.forces, work.solved, work,
             )  # fmt: skip
+            if natural > FAILED and stop_parting(counts, work):
+                for t in range(joint_rows(model)):
+                    work.held[t] = 0.0
+                natural, residual, again = solve_step(
+                    model, counts, request.whole, request.options,
+                    request.settings[SETTING.joint_tolerance], work.forces, work.solved, work,
+                )  # fmt: skip
+                more = more + again
             iterations, passes = iterations + more, passes + 1
             put_rates(model, work.solved, work.free_blocks, work.rates)
             is_changed = find_sides(model, work.rates, passes < FREE_PASSES, work)

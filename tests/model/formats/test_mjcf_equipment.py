@@ -227,3 +227,47 @@ def test_geoms_keep_what_they_say_of_contacts(read):
     assert surfaces["palm"] == dl.Surface(6, 0, 0.7, None, softness, margin=0.01, priority=2)
     rolling = BODIES.replace('name="palm"', 'name="palm" condim="6"')
     read(mjcf(bodies=rolling), warns=r"ignored torsional and rolling friction of <geom> \(1\)")
+
+
+@pytest.mark.parametrize(
+    ("flag", "left_out"),
+    [
+        ("contact", {"shapes"}),
+        ("limit", {"lower", "upper"}),
+        ("frictionloss", {"friction"}),
+        ("equality", {"constraints"}),
+        ("constraint", {"shapes", "lower", "upper", "friction", "constraints"}),
+        ("damper", {"damping"}),
+        ("spring", {"stiffness"}),
+    ],
+)
+def test_what_a_flag_switches_off_is_not_read(tmp_path, flag, left_out):
+    def found(option):
+        path = tmp_path / "robot.xml"
+        path.write_text(f"""
+            <mujoco><option>{option}</option><worldbody><body name="arm"><joint name="elbow"
+              axis="0 1 0" range="-30 30" damping="2" stiffness="3" frictionloss="4"/>
+              <geom size="0.1"/></body>
+              <body name="hand"><joint name="wrist" axis="0 1 0"/><geom size="0.1"/></body>
+            </worldbody><equality><joint joint1="elbow" joint2="wrist"/></equality></mujoco>""")
+        model = dl.load(path)
+        data = model.joint("elbow").data
+        return {
+            "shapes": [s.name for s in model.shapes if s.role == "collision"],
+            "constraints": list(model.constraints),
+            "lower": model.lower[0],
+            "upper": model.upper[0],
+            **{name: getattr(data, name)[0] for name in ("friction", "damping", "stiffness")},
+        }
+
+    whole, rest = found(""), found(f'<flag {flag}="disable"/>')
+    assert {name for name in whole if not np.all(whole[name] == rest[name])} == left_out
+
+
+def test_flags_that_are_not_followed_are_named(tmp_path):
+    path = tmp_path / "robot.xml"
+    path.write_text("""
+        <mujoco><option><flag filterparent="disable" override="enable"/></option><worldbody>
+        <body><joint/><geom size="0.1"/></body></worldbody></mujoco>""")
+    with pytest.warns(dl.ModelFileWarning, match="filterparent= of <flag>.*override= of <flag>"):
+        dl.load(path)

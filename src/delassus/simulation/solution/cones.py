@@ -120,6 +120,25 @@ def put_cones(model, counts, active, contacts, rows, dt, state, work):
 
 
 @function
+def stop_parting(counts, work):
+    """Ask no row to part or to bounce: joints may not allow it, but that all rests they do.
+
+    Returns whether a row was asked to. Reactions start from zero then, as those that were found
+    have grown without bound.
+    """
+    n_limits, single = counts[1], counts[1] + counts[2]
+    count, was_asked = count_rows(counts), False
+    for t in range(count):
+        is_normal = t < n_limits or (t >= single and (t - single) % 3 == 2)
+        if is_normal and work.bias[t] < 0.0:
+            work.bias[t], was_asked = 0.0, True
+    if was_asked:
+        for t in range(count):
+            work.cones.reactions[t] = 0.0
+    return was_asked
+
+
+@function
 def natural_map_now(model, counts, options, u, work):
     """The natural map as given, at velocities of all bodies; they are by position."""
     cones, view = work.cones, cones_of(work.op)

@@ -10,6 +10,8 @@ import contextlib
 import importlib
 import io
 import struct
+import zipfile
+import zlib
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -101,6 +103,10 @@ class Recording:
         """Close the file at the end, whatever happens."""
         try:
             yield
+        except KeyboardInterrupt as error:
+            if hasattr(error, "add_note"):  # from Python 3.11 on
+                error.add_note(f"sim.recording has the {len(self)} steps before")
+            raise
         finally:
             self._close()
 
@@ -230,7 +236,7 @@ class Recording:
             raise MissingFileError(f"there is no file {place}")
         content = place.read_bytes()
         if not content.startswith(_MARK):
-            raise FileFormatError(f"{place} is no recording of this version")
+            raise FileFormatError(f"{place} {_what_it_is(content)}")
         parts = list(_read_parts(content, len(_MARK)))
         if not parts or "sizes" not in parts[0]:
             raise FileFormatError(f"{place} was cut off before its first part")
@@ -291,12 +297,26 @@ def _with_places(contacts: Any, step: int, is_many: bool) -> np.ndarray:
     return np.concatenate(found)
 
 
+def _what_it_is(content: bytes) -> str:
+    """Why a file that does not start with the mark is not read."""
+    name, _, version = _MARK.rstrip().rpartition(b" ")
+    first = content[: len(_MARK) + 8].split(b"\n")[0]
+    if not first.startswith(name + b" "):
+        return "is no recording of this library"
+    theirs = first[len(name) + 1 :].decode(errors="replace")
+    return f"is a recording of version {theirs}, and this reads version {version.decode()}"
+
+
 def _read_parts(content: bytes, at: int) -> Iterator[dict[str, np.ndarray]]:
     while at + 8 <= len(content):
         (size,) = struct.unpack_from("<q", content, at)
         at += 8
-        if size < 0 or at + size > len(content):
+        if size <= 0 or at + size > len(content):
             return
-        with np.load(io.BytesIO(content[at : at + size]), allow_pickle=False) as found:
-            yield {name: found[name] for name in found.files}
+        try:
+            with np.load(io.BytesIO(content[at : at + size]), allow_pickle=False) as found:
+                part = {name: found[name] for name in found.files}
+        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error):
+            return  # blocks that never reached the disk
+        yield part
         at += size

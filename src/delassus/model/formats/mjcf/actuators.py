@@ -15,6 +15,7 @@ from ....errors import DelassusError
 from ...builder import ModelBuilder
 from ...parts.actuators import Actuator, Range
 from ..report import Report
+from .flags import is_disabled
 from .names import MjcfNames, blamed
 
 _FIXED_GAIN = 0  # mjtGain
@@ -53,7 +54,7 @@ def add_actuators(builder: ModelBuilder, compiled, names: MjcfNames, report: Rep
             report.remark("armature and damping of actuators, left out", name)
     for actuator in _limited_by_joints(found, compiled, names, report):
         builder.add_actuator(actuator)
-    _report_flags(compiled, report)
+    _report_compensation(compiled, report)
     return controls
 
 
@@ -140,12 +141,9 @@ def _gear(compiled, i: int, joint_type: int, transmission: int) -> tuple[np.ndar
 
 
 def _control_range(compiled, i: int) -> Range | None:
-    import mujoco
-
     # Ranges stand by controls, in versions of MuJoCo that count these apart from actuators.
     row = int(_field(compiled, "actuator_ctrladr", i, i))
-    is_off = compiled.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
-    if is_off or not compiled.actuator_ctrllimited[row]:
+    if is_disabled(compiled, "clampctrl") or not compiled.actuator_ctrllimited[row]:
         return None
     lower, upper = compiled.actuator_ctrlrange[row]
     return float(lower), float(upper)
@@ -184,11 +182,7 @@ def _narrowed(actuator: Actuator, lower: float, upper: float) -> Actuator:
     return replace(actuator, force_range=tuple(np.clip(own, *ends)))
 
 
-def _report_flags(compiled, report: Report) -> None:
-    import mujoco
-
-    if compiled.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_ACTUATION):
-        report.ignore("actuation= of <flag>")
+def _report_compensation(compiled, report: Report) -> None:
     if hasattr(compiled, "jnt_actgravcomp") and compiled.jnt_actgravcomp.any():
         count = int(np.count_nonzero(compiled.jnt_actgravcomp))
         report.ignore("actuatorgravcomp= of <joint>", count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...builder import ModelBuilder
 from ...parts.constraints import Connect, Coupling, Gear, Implicit, Polynomial, Weld
 from ..report import Report
+from .flags import is_disabled
 from .names import MjcfNames, blamed, placement_of
 
 _CONNECT, _WELD, _JOINT = range(3)  # mjtEq
@@ -13,6 +14,8 @@ _SITE = 6  # mjtObj
 
 def add_equalities(builder: ModelBuilder, compiled, names: MjcfNames, report: Report) -> None:
     """Add active equalities: connect, weld and relations of joints; tell of the others."""
+    if is_disabled(compiled, "equality"):
+        return
     for i, name in enumerate(names.equalities):
         kind = int(compiled.eq_type[i])
         if not compiled.eq_active0[i]:

@@ -7,6 +7,7 @@ import numpy as np
 from ...builder import ModelBuilder
 from ...parts.contacts import ContactExclusion, ContactPair, Softness
 from ..report import Report
+from .flags import is_disabled
 from .names import MjcfNames, blamed
 
 # MuJoCo's defaults of solref and solimp, which a simulator's own defaults stand for.
@@ -22,7 +23,7 @@ def add_contacts(builder: ModelBuilder, compiled, names: MjcfNames, report: Repo
             exclusion = ContactExclusion(names.bodies[first], names.bodies[second])
             builder.add_contact_exclusion(exclusion)
     read = names.read_geoms
-    for i in range(compiled.npair):
+    for i in range(0 if is_disabled(compiled, "contact") else compiled.npair):
         geoms = int(compiled.pair_geom1[i]), int(compiled.pair_geom2[i])
         if not read.issuperset(geoms):
             report.ignore("<pair> of a geom that is not read")

@@ -21,6 +21,7 @@ from ..xml import Document
 from .actuators import add_actuators
 from .constraints import add_equalities
 from .contacts import add_contacts
+from .flags import is_disabled, report_flags
 from .guard import check_mjcf
 from .keyframes import with_keyframes
 from .names import MjcfNames, blamed, placement_of
@@ -29,7 +30,6 @@ from .shapes import add_geoms
 _is_broken: list[str] = []  # files on which MuJoCo has failed with an error that is not its own
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
-_GRAVITY_DISABLED = "mjDSBL_GRAVITY"
 
 # Numbers of elements in a compiled model that have no meaning here.
 _IGNORED = {
@@ -55,6 +55,7 @@ def read_mjcf(document: Document, options: Options) -> Model:
     controls = add_actuators(builder, compiled, names, report)
     add_contacts(builder, compiled, names, report)
     _report_unused(compiled, report)
+    report_flags(compiled, report)
     _remark_on_compensation(compiled, names, freed, report)
     return with_keyframes(builder.build(), compiled, names, controls, freed)
 
@@ -94,9 +95,7 @@ def _compiled(mujoco, path: str):
 
 
 def _gravity(compiled) -> np.ndarray:
-    import mujoco
-
-    if compiled.opt.disableflags & int(getattr(mujoco.mjtDisableBit, _GRAVITY_DISABLED)):
+    if is_disabled(compiled, "gravity"):
         return np.zeros(3)
     return np.array(compiled.opt.gravity)
 
@@ -188,7 +187,14 @@ def _joint_data(compiled, names: MjcfNames, joint: int, joint_type, report: Repo
         "stiffness": float(compiled.jnt_stiffness[joint]),
         "rest": rest,
     }
-    if compiled.jnt_limited[joint]:
+    for name, part in (
+        ("damping", "damper"),
+        ("friction", "frictionloss"),
+        ("stiffness", "spring"),
+    ):
+        if is_disabled(compiled, part):
+            del data[name]
+    if compiled.jnt_limited[joint] and not is_disabled(compiled, "limit"):
         if joint_type.nq == 1:
             data["lower"], data["upper"] = map(float, compiled.jnt_range[joint])
         else:

@@ -10,6 +10,7 @@ from ...parts.elements import Shape
 from ..meshes import MeshFinder
 from ..report import Report
 from .contacts import report_contact, sliding_friction, softness
+from .flags import is_disabled
 from .names import MjcfNames, blamed, placement_of
 
 _KINDS = {
@@ -54,6 +55,7 @@ def _add_geom(
     else:
         size = _size(kind, compiled.geom_size[i])
     can_collide = in_pair or bool(compiled.geom_contype[i] or compiled.geom_conaffinity[i])
+    can_collide = can_collide and not is_disabled(compiled, "contact")
     names.read_geoms.add(i)
     builder.add_shape(
         Shape(
