@@ -27,7 +27,8 @@ from ...errors import (
 )
 from .metrics import METRIC_NAMES
 
-_MARK = b"delassus recording 1\n"
+_KIND, _VERSION = b"delassus recording ", b"1"
+_MARK = _KIND + _VERSION + b"\n"
 
 
 class Sizes(NamedTuple):
@@ -227,8 +228,14 @@ class Recording:
         if not place.is_file():
             raise MissingFileError(f"there is no file {place}")
         content = place.read_bytes()
+        if not content.startswith(_KIND):
+            raise FileFormatError(f"{place} is no recording")
         if not content.startswith(_MARK):
-            raise FileFormatError(f"{place} is no recording of this version")
+            version = content[len(_KIND) :][:8].split(b"\n")[0].decode(errors="replace")
+            raise FileFormatError(
+                f"{place} is a recording of version {version}, and this program reads version "
+                f"{_VERSION.decode()}"
+            )
         parts = list(_read_parts(content, len(_MARK)))
         if not parts or "sizes" not in parts[0]:
             raise FileFormatError(f"{place} was cut off before its first part")
@@ -267,12 +274,12 @@ class Recording:
 
 
 def is_recording(path: str | PathLike) -> bool:
-    """Whether a file is a recording."""
+    """Whether a file is a recording, of whatever version."""
     place = Path(file_path(path))
     if not place.is_file():
         return False
     with place.open("rb") as file:
-        return file.read(len(_MARK)) == _MARK
+        return file.read(len(_KIND)) == _KIND
 
 
 def _with_places(contacts: Any, step: int, is_many: bool) -> np.ndarray:
