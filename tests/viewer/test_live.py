@@ -9,24 +9,11 @@ import numpy as np
 import pytest
 
 import delassus as dl
+from delassus.cli import main
 from delassus.viewer import view
 from delassus.viewer.live import free_port
 
 from .recordings import recorded, swinging
-
-
-@pytest.fixture
-def shown():
-    pytest.importorskip("viser", reason="viser is not installed (extra viewer)")
-    opened = []
-
-    def show(*arguments, **options):
-        opened.append(view(*arguments, **options))
-        return opened[-1]
-
-    yield show
-    for viewer in opened:
-        viewer.close()
 
 
 def test_a_port_in_use_leads_to_the_next_free_one():
@@ -59,24 +46,24 @@ def test_recordings_and_worlds_are_shown(shown, walker, recording):
     assert shown(walker, recording=many, port=8200).worlds == 4
 
 
-def test_a_simulator_can_be_looked_at(shown, monkeypatch):
-    pytest.importorskip("viser", reason="viser is not installed (extra viewer)")
-    from types import SimpleNamespace
-
-    figure = dl.robots.figure("box_on_plane")
-    like = SimpleNamespace(model=figure.model, q=np.stack([figure.start] * 2))
-    viewer = dl.Simulator.view(like, port=8300)
-    try:
-        assert viewer.worlds == 2
-    finally:
-        viewer.close()
-
-
 def test_bad_input_is_named(walker, recording):
     with pytest.raises(dl.ShapeError, match="q must be"):
         view(walker, np.zeros(3))
     with pytest.raises(dl.ModelError, match="another model"):
         view(dl.robots.figure("misha").model, recording=recording)
+    with pytest.raises(dl.ModelError, match="'walker', which is another model than 'double'"):
+        view(walker.replace(name="double"), recording=recording)
+    sim = dl.Simulator(dl.robots.figure("box_on_plane").model)
+    with pytest.raises(dl.ModelError, match="another model"):
+        view(walker, simulator=sim)
+
+
+def test_a_recording_of_another_version_is_refused(tmp_path):
+    file = tmp_path / "new.rec"
+    file.write_bytes(b"delassus recording 12\n" + bytes(100))
+    with pytest.raises(dl.FileFormatError, match="of version 12, and this program reads version 1"):
+        dl.Recording.load(file)
+    assert main(["view", str(file), "--no-browser"]) == 2
 
 
 def test_without_viser_the_extra_is_named(monkeypatch):
