@@ -120,10 +120,10 @@ class Page:
         assert "exceptionDetails" not in told, told["exceptionDetails"]
         return told["result"].get("value")
 
-    def wait_for(self, expression: str, seconds: float = PATIENCE):
-        """Wait until an expression is true, and return its value; until then it may fail."""
-        tried = f"(() => {{ try {{ return {expression}; }} catch {{ return null; }} }})()"
-        return until(lambda: self.evaluate(tried), seconds, expression)
+    def wait_for(self, expression: str, seconds: float = PATIENCE) -> None:
+        """Wait until an expression is true; until then it may fail."""
+        tried = f"(() => {{ try {{ return !!({expression}); }} catch {{ return false; }} }})()"
+        until(lambda: self.evaluate(tried), seconds, expression)
 
     def picture(self, path: Path) -> Path:
         """Save what is seen as a PNG."""
@@ -133,6 +133,7 @@ class Page:
 
     def focus(self, expression: str) -> None:
         """Give an element the keyboard."""
+        self.wait_for(expression)
         self.evaluate(f"({expression}).focus()")
 
     def press(self, key: str, times: int = 1) -> None:
@@ -144,6 +145,7 @@ class Page:
 
     def click(self, expression: str) -> None:
         """Click on an element, as its own code sees it."""
+        self.wait_for(expression)
         self.evaluate(f"({expression}).click()")
 
 

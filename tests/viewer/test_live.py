@@ -12,6 +12,7 @@ import delassus as dl
 from delassus.cli import main
 from delassus.viewer import view
 from delassus.viewer.live import free_port
+from delassus.viewer.motion import rotated
 
 from .recordings import recorded, swinging
 
@@ -76,3 +77,30 @@ def test_the_library_does_not_import_the_viewer():
     code = "import sys, delassus; print([m for m in sys.modules if 'viser' in m or '.viewer' in m])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_shapes_stand_where_their_bodies_are(shown):
+    """Boxes, cylinders and others of two worlds, by the poses of their bodies."""
+    figure = dl.robots.figure("gazelle")
+    q = np.stack([swinging(figure.model, 40)[k] for k in (3, 17)])
+    viewer = shown(figure.model, q, port=8400)
+    found = []
+    viewer.stage.show("collision", True)
+    for batch in viewer.stage._batches:
+        handle = batch.handle
+        corners = handle.vertices * 1.0
+        for w, p, s in zip(
+            handle.batched_wxyzs, handle.batched_positions, handle.batched_scales, strict=True
+        ):
+            turn = np.roll(w, -1).astype(float)
+            found.append((p + rotated(turn[None], corners * s)).mean(axis=0))
+    wanted = []
+    names = figure.model.body_names
+    for world, offset in enumerate(viewer.stage.offsets):
+        placed = dl.forward_kinematics(figure.model, q[world], names)
+        for thing in viewer.scene.things:
+            R, p = placed.rotation[thing.place], placed.translation[thing.place]
+            wanted.append(p + R @ thing.placement.translation + offset)
+    assert {t.kind for t in viewer.scene.things} >= {"box", "capsule"}
+    nearest = np.linalg.norm(np.array(wanted)[:, None] - np.array(found)[None], axis=2).min(axis=1)
+    assert nearest.max() < 1e-5  # surfaces are symmetric: their middle is the shape's place

@@ -51,8 +51,8 @@ def test_what_a_program_does_is_shown(shown, model):
         sim.rollout(300)
         viewer.shown.show()
         wanted = body_poses(model, sim.q[None]).positions[0, 0]
-        frame = viewer.stage._bodies[0][0]
-        assert np.allclose(frame.position, wanted)
+        viewer.stage.show("frames", True)
+        assert np.allclose(viewer.stage.frames.batched_positions[0], wanted, atol=1e-6)
     finally:
         viewer.close()
 

@@ -114,8 +114,21 @@ def quaternions_of(R: np.ndarray) -> np.ndarray:
 
 def rotated(p: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Vectors (..., 3) turned by quaternions x, y, z, w (..., 4)."""
-    twice = 2.0 * np.cross(p[..., :3], v)
-    return v + p[..., 3:] * twice + np.cross(p[..., :3], twice)
+    twice = 2.0 * _cross(p[..., :3], v)
+    return v + p[..., 3:] * twice + _cross(p[..., :3], twice)
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a x b; numpy.cross takes three times as long for a few vectors."""
+    (x, y, z), (u, v, w) = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
+    return np.stack([y * w - z * v, z * u - x * w, x * v - y * u], axis=-1)
+
+
+def product(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The quaternion p q, first by q and then by p; both are x, y, z, w (..., 4)."""
+    a, b, s, t = p[..., :3], q[..., :3], p[..., 3:], q[..., 3:]
+    vector = s * b + t * a + _cross(a, b)
+    return np.concatenate([vector, s * t - (a * b).sum(axis=-1, keepdims=True)], axis=-1)
 
 
 def quantized(motion: Motion) -> Quantized:

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..spatial.transform import rotation_to_quaternion
 from . import forces
 from .forces import Contacts, Drawn
-from .motion import Motion
+from .motion import Motion, product, quaternions_of, rotated
 from .scene import HIDDEN, Scene, Thing, grid
 
 _GREY = (150, 155, 165)
@@ -23,21 +22,36 @@ class Stage:
         self.server, self.scene, self.worlds = server, scene, worlds
         self.drawn = Drawn.of(scene.model, scene.reach())
         self.offsets = grid(worlds, scene.reach())
-        self._bodies: list[list[Any]] = []
-        self._groups: dict[str, list[Any]] = {}
+        self._batches: list[Batch] = []
+        bodies = worlds, scene.model.n_bodies
+        self._positions, self._quaternions = np.zeros((*bodies, 3)), np.zeros((*bodies, 4))
+        self._quaternions[..., 3] = 1.0
         self._arrows: dict[str, Any] = {}
         self._add_ground()
-        for world in range(worlds):
-            self._add_world(world)
+        self._add_shapes()
+        self._add_frames()
 
     def move(self, motion: Motion) -> None:
         """Move the bodies of the worlds; poses are (worlds, n_bodies, ...)."""
-        positions = motion.positions + self.offsets[: len(motion.positions), None]
-        wxyz = np.roll(motion.quaternions, 1, axis=-1)
+        worlds = len(motion.positions)
+        self._positions[:worlds] = motion.positions + self.offsets[:worlds, None]
+        self._quaternions[:worlds] = motion.quaternions
+        self._follow()
+
+    def _follow(self) -> None:
+        """Shapes that are shown follow their bodies."""
+        positions, quaternions = self._positions.reshape(-1, 3), self._quaternions.reshape(-1, 4)
+        turn = quaternions[self._places]
+        at = positions[self._places] + rotated(turn, self._at)
+        wxyz = product(turn, self._turned)[:, [3, 0, 1, 2]]
         with self.server.atomic():
-            for bodies, p, w in zip(self._bodies, positions, wxyz, strict=False):
-                for frame, position, quaternion in zip(bodies, p, w, strict=True):
-                    frame.position, frame.wxyz = position, quaternion
+            for batch in self._batches:
+                if batch.handle.visible and not batch.is_still:
+                    batch.handle.batched_positions = at[batch.own]
+                    batch.handle.batched_wxyzs = wxyz[batch.own]
+            if self.frames.visible:
+                self.frames.batched_positions = positions
+                self.frames.batched_wxyzs = quaternions[:, [3, 0, 1, 2]]
 
     def look(self, motion: Motion) -> None:
         """Where browsers look from at first: at all worlds, from the front right."""
@@ -55,16 +69,17 @@ class Stage:
     @property
     def groups(self) -> dict[str, bool]:
         """Names of groups of shapes, and whether they are shown at first."""
-        return {group: group not in HIDDEN for group in self._groups}
+        return {batch.group: batch.group not in HIDDEN for batch in self._batches}
 
     def show(self, group: str, is_shown: bool) -> None:
         """Switch a group of shapes, or the frames of bodies."""
         with self.server.atomic():
             if group == "frames":
-                for frame in (f for bodies in self._bodies for f in bodies):
-                    frame.show_axes = is_shown
-            for handle in self._groups.get(group, ()):
-                handle.visible = is_shown
+                self.frames.visible = is_shown
+            for batch in self._batches:
+                if batch.group == group:
+                    batch.handle.visible = is_shown
+            self._follow()
 
     # --- forces -----------------------------------------------------------------------------------
 
@@ -131,59 +146,95 @@ class Stage:
             position=(0.0, 0.0, -1e-4 * reach),
         )  # fmt: skip
 
-    def _add_world(self, world: int) -> None:
-        length, scene = 0.1 * self.scene.reach(), self.server.scene
-        self._bodies.append(
-            [
-                scene.add_frame(
-                    f"/world_{world}/{k}",
-                    show_axes=False,
-                    axes_length=length,
-                    axes_radius=length / 20,
-                )
-                for k in range(self.scene.model.n_bodies)
-            ]
-        )
-        for number, thing in enumerate(self.scene.things):
-            self._add(f"/world_{world}", number, thing, world)
+    def _add_frames(self) -> None:
+        """Axes of all bodies."""
+        length = 0.1 * self.scene.reach()
+        nothing = np.zeros((self.worlds * self.scene.model.n_bodies, 4))
+        nothing[:, 0] = 1.0
+        self.frames = self.server.scene.add_batched_axes(
+            "/frames", nothing, nothing[:, 1:], axes_length=length, axes_radius=length / 20,
+            visible=False,
+        )  # fmt: skip
 
-    def _add(self, at: str, number: int, thing: Thing, world: int) -> None:
-        triangles = thing_triangles(thing, self.scene.meshes)
-        x, y, z, w = rotation_to_quaternion(thing.placement.rotation)
-        in_world = thing.place < 0
-        handle = self.server.scene.add_mesh_simple(
-            f"{at}/thing_{number}" if in_world else f"{at}/{thing.place}/thing_{number}",
-            vertices=triangles.reshape(-1, 3).astype(np.float32),
-            faces=np.arange(3 * len(triangles)).reshape(-1, 3),
-            color=thing.color[:3],
-            opacity=None if thing.color[3] >= 1.0 else thing.color[3],
-            flat_shading=thing.kind in ("box", "mesh"),
+    def _add_shapes(self) -> None:
+        """Shapes that look alike but for place, scale and color are one batch: browsers get few
+        messages for many bodies.
+        """
+        alike: dict[tuple, list[Thing]] = {}
+        for thing in self.scene.things:
+            own = thing.size if thing.kind == "capsule" else ()
+            opacity = round(thing.color[3], 2)
+            key = (thing.group, opacity, thing.kind, own, thing.mesh, thing.place < 0)
+            alike.setdefault(key, []).append(thing)
+        places, at, turned = [], [], []
+        for number, (key, things) in enumerate(alike.items()):
+            batch = Batch(self, f"/shapes/{number}", key[0], things, len(places))
+            self._batches.append(batch)
+            places += batch.places
+            at += [*batch.at]
+            turned += [*batch.turned]
+        self._places = np.array(places, int)
+        self._at, self._turned = np.array(at).reshape(-1, 3), np.array(turned).reshape(-1, 4)
+
+
+class Batch:
+    """Shapes with one surface, in all worlds; `own` are theirs among all of the stage."""
+
+    def __init__(self, stage: Stage, name: str, group: str, things: list[Thing], start: int):
+        first, n = things[0], stage.scene.model.n_bodies
+        many = [(world, thing) for world in range(stage.worlds) for thing in things]
+        self.group, self.is_still = group, first.place < 0
+        self.own = slice(start, start + len(many))
+        self.places = [world * n + max(thing.place, 0) for world, thing in many]
+        self.at = np.array([thing.placement.translation for _, thing in many])
+        self.turned = quaternions_of(np.array([thing.placement.rotation for _, thing in many]))
+        offsets = stage.offsets[[world for world, _ in many]]
+        surface = thing_triangles(first, stage.scene.meshes).reshape(-1, 3).astype(np.float32)
+        self.handle = stage.server.scene.add_batched_meshes_simple(
+            name,
+            surface,
+            np.arange(len(surface), dtype=np.uint32).reshape(-1, 3),
+            batched_wxyzs=self.turned[:, [3, 0, 1, 2]],
+            batched_positions=self.at + offsets,
+            batched_scales=np.array([_scale(thing) for _, thing in many]),
+            batched_colors=np.array([_bytes(thing.color[:3]) for _, thing in many], np.uint8),
+            opacity=None if first.color[3] >= 1.0 else first.color[3],
+            flat_shading=first.kind in ("box", "mesh"),
             side="double",
-            wxyz=(w, x, y, z),
-            position=thing.placement.translation + (self.offsets[world] if in_world else 0.0),
-            visible=thing.group not in HIDDEN,
+            lod="off",
+            visible=group not in HIDDEN,
         )
-        self._groups.setdefault(thing.group, []).append(handle)
+
+
+def _scale(thing: Thing) -> tuple[float, ...]:
+    """By how much the surface of a kind is longer along its axes."""
+    match thing.kind:
+        case "capsule":
+            return (1.0, 1.0, 1.0)
+        case "cylinder":
+            return (thing.size[0], thing.size[0], thing.size[1])
+        case "sphere":
+            return (thing.size[0],) * 3
+    return thing.size
 
 
 def thing_triangles(thing: Thing, meshes: list[np.ndarray]) -> np.ndarray:
-    """Triangles of a thing about its own placement."""
+    """Triangles of a thing about its own placement, before it is scaled."""
     import trimesh.creation as create
 
-    size = thing.size
     match thing.kind:
         case "mesh":
-            return meshes[thing.mesh] * np.array(size)
+            return meshes[thing.mesh]
         case "box":
-            return np.array(create.box(size).triangles)
+            return np.array(create.box((1.0, 1.0, 1.0)).triangles)
         case "cylinder":
-            return np.array(create.cylinder(size[0], size[1], sections=24).triangles)
+            return np.array(create.cylinder(1.0, 1.0, sections=24).triangles)
         case "capsule":
-            capsule = np.array(create.capsule(size[1], size[0], count=[16, 16]).triangles)
+            radius, length = thing.size
+            capsule = np.array(create.capsule(length, radius, count=[16, 16]).triangles)
             middle = 0.5 * (capsule[..., 2].min() + capsule[..., 2].max())
             return capsule - np.array([0.0, 0.0, middle])
-    ball = np.array(create.icosphere(subdivisions=2).triangles)
-    return ball * (np.array(size) if thing.kind == "ellipsoid" else size[0])
+    return np.array(create.icosphere(subdivisions=2).triangles)
 
 
 def _cones(cones: np.ndarray) -> np.ndarray:
