@@ -122,3 +122,15 @@ def test_a_world_that_diverges_stops_the_run_and_is_told(shown):
     viewer.shown.control[:] = 1e12
     assert viewer.shown.advance(1000) < 1000
     assert "diverged" in controls(viewer)["state"].value
+
+
+def test_metrics_that_were_read_are_not_those_of_later_steps(model):
+    """A viewer reads them from another thread while a program makes steps."""
+    sim = dl.Simulator(model)
+    sim.rollout(5)
+    sim.step()
+    kept = sim._worlds.metrics
+    before = kept.copy()
+    sim.reset(v=[1.0, 0, 0, 0, 0, 0])
+    sim.step()
+    assert np.array_equal(kept, before) and not np.array_equal(sim._worlds.metrics, before)
