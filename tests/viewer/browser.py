@@ -23,7 +23,6 @@ OPTIONS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 PATIENCE = 240.0  # s; without a graphics card the first picture of a page takes long
-KEYS = {"ArrowRight": 39, "ArrowLeft": 37, "End": 35, "Home": 36, " ": 32}
 
 
 class Browser:
@@ -131,17 +130,17 @@ class Page:
         path.write_bytes(base64.b64decode(told["data"]))
         return path
 
-    def focus(self, expression: str) -> None:
-        """Give an element the keyboard."""
+    def point(self, expression: str, share: float) -> None:
+        """Press the mouse on an element, at a share of its width from the left."""
         self.wait_for(expression)
-        self.evaluate(f"({expression}).focus()")
-
-    def press(self, key: str, times: int = 1) -> None:
-        """Press a key."""
-        about = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key]}
-        for _ in range(times):
-            for kind in ("rawKeyDown", "keyUp"):
-                self.ask("Input.dispatchKeyEvent", type=kind, **about)
+        x, y = self.evaluate(f"""(() => {{
+          const e = {expression};
+          e.scrollIntoView({{ block: 'center' }});
+          const r = e.getBoundingClientRect();
+          return [r.left + {share} * r.width, r.top + r.height / 2];
+        }})()""")
+        for kind in ("mousePressed", "mouseReleased"):
+            self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def click(self, expression: str) -> None:
         """Click on an element, as its own code sees it."""
