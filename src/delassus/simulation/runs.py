@@ -170,7 +170,8 @@ class Worlds:
             return False
         told[0], self.states = self.states, told[0]
         self.before, self.v = self.v, told[1][:, 0, self.model.nq :].copy()
-        self.metrics, self.sensed = told[2][:, 0], told[3][:, 0]
+        # Copies: a viewer may read them from another thread while the next step is made.
+        self.metrics, self.sensed = told[2][:, 0].copy(), told[3][:, 0].copy()
         return True
 
     def run(

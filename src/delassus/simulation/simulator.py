@@ -377,13 +377,14 @@ class Simulator(Choosing, Sensors, Switches):
                 warnings.warn(str(failure), RuntimeWarning, stacklevel=4)
 
     def view(self, **options: Any) -> Any:
-        """Show the worlds as they are now in a browser (extra `viewer`).
+        """Show the worlds in a browser, wherever they get to (extra `viewer`).
 
-        The viewer that is returned moves them by `.update(sim.q)`. Options are those of
-        `delassus.viewer.view`: host and port.
+        The page has buttons that run the simulation, and sliders for its controls. Options are
+        those of `delassus.viewer.view`: host and port.
         """
         # The viewer stands above this layer, and is imported only where it is asked for.
-        return importlib.import_module("delassus.viewer").view(self.model, self.q, **options)
+        viewer = importlib.import_module("delassus.viewer")
+        return viewer.view(self.model, simulator=self, **options)
 
     def __repr__(self) -> str:
         many = "" if self.worlds is None else f"{self.worlds} worlds of "

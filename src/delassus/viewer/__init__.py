@@ -6,7 +6,9 @@
 | `meshes` | triangles of mesh files |
 | `motion` | poses of places over time, as small integers |
 | `page`, `page.html`, `page.js` | a recording as one file that plays without a server |
-| `live`, `sliders` | models and recordings in a browser, by viser (extra `viewer`) |
+| `forces` | arrows of contacts and joints, cones of friction |
+| `live`, `stage`, `plots` | a page served by viser (extra `viewer`), what is seen on it |
+| `sliders`, `playing`, `running` | panels of a model, of a recording, of a simulator |
 
 Nothing else of the library imports this layer when it is imported itself.
 """

@@ -1,7 +1,8 @@
-"""Models and recordings in a browser, served to this machine by viser (extra `viewer`)."""
+"""Models, recordings and simulators in a browser, served to this machine by viser."""
 
 from __future__ import annotations
 
+import logging
 import socket
 import threading
 import time
@@ -13,43 +14,59 @@ from numpy.typing import ArrayLike
 from ..checks import instance, real_array
 from ..errors import MissingDependencyError, ModelError, SettingError, ShapeError
 from ..model.model import Model
+from ..simulation.simulator import Simulator
 from ..simulation.told.recording import Recording
-from ..spatial.transform import rotation_to_quaternion
-from .motion import body_poses
-from .scene import HIDDEN, Scene, Thing
+from .motion import Placing, shown_states
+from .playing import Player
+from .running import Runner
+from .scene import Scene
 from .sliders import Pose
+from .stage import Stage
 
 HOST, PORT = "127.0.0.1", 8080
 _TRIED = 100  # ports
 _START = "home"  # the keyframe that a model is shown at, if it has one
+_PERIOD = 1.0 / 60.0  # s between two pictures
+_REST = 1.0  # of the time that a picture took, at least, before the next
 
 
 def view(
     model: Model,
     q: ArrayLike | None = None,
     recording: Recording | None = None,
+    simulator: Simulator | None = None,
     *,
     host: str = HOST,
     port: int = PORT,
 ) -> Viewer:
-    """Show a model in a browser: at q, (nq,) or (worlds, nq), or through a recording.
+    """Show a model in a browser: at q, (nq,) or (worlds, nq), a recording, or a simulator.
 
     One configuration has sliders that move its joints within limits, loops closed; a recording has
-    a slider for its time. Only this machine can look, unless `host` says otherwise. The viewer
-    stays until it is closed, or Python ends.
+    a slider for its time; a simulator has buttons to run it, and is shown wherever it gets to. Only
+    this machine can look, unless `host` says otherwise. The viewer stays until it is closed, or
+    Python ends.
     """
     instance("model", model, Model)
-    if recording is not None:
-        instance("recording", recording, Recording)
-        if (recording.nq, recording.nv) != (model.nq, model.nv):
-            raise ModelError(f"the recording is of another model than {model.name!r}")
-        states = recording.q if recording.is_many else recording.q[None]
-        states = states[:, np.isfinite(states).all(axis=(0, 2))]
-        if states.shape[1] == 0:
-            raise ShapeError("the recording has no step whose numbers are finite")
+    if simulator is not None:
+        instance("simulator", simulator, Simulator)
+        if simulator.model is not model:
+            raise ModelError(f"the simulator is of another model than {model.name!r}")
+        states = np.atleast_2d(simulator.q)
+    elif recording is not None:
+        over_time = shown_states(recording, model)
+        states = over_time[:, 0]
     else:
-        states = _states(model, q)[:, None]
-    return Viewer(model, states, recording, host, port)
+        states = _states(model, q)
+    viewer = Viewer(model, states, host, port)
+    if simulator is not None:
+        viewer.add(Runner(viewer.stage, viewer.place, simulator))
+    elif recording is not None:
+        viewer.add(Player(viewer.stage, viewer.place, over_time, recording))
+    else:
+        viewer.add_groups({}, None)
+        if len(states) == 1:
+            viewer.add_sliders(Pose(model, states[0]))
+    return viewer
 
 
 def _states(model: Model, q: ArrayLike | None) -> np.ndarray:
@@ -66,26 +83,26 @@ def _states(model: Model, q: ArrayLike | None) -> np.ndarray:
 class Viewer:
     """A page that shows worlds of one model; `update` moves them."""
 
-    def __init__(
-        self, model: Model, states: np.ndarray, recording: Recording | None, host: str, port: int
-    ):
+    def __init__(self, model: Model, states: np.ndarray, host: str, port: int):
         viser = _viser()
-        self.model, self.scene = model, Scene.of(model)
+        self.model, self.scene, self.place = model, Scene.of(model), Placing(model)
         self.host, self.port = host, free_port(host, port)
         if self.port != port:
             print(f"port {port} is in use: taking {self.port}")
         self.server = viser.ViserServer(host=host, port=self.port, verbose=False)
+        gui = self.server.gui
+        gui.configure_theme(show_logo=False, show_share_button=False)
+        gui.main_panel.dock_right()
+        gui.set_panel_label(model.name)
         self.worlds = len(states)
-        self._bodies: list[list[Any]] = []
-        self._things: dict[str, list[Any]] = {}
+        self.stage = Stage(self.server, self.scene, self.worlds)
+        self.pose: Pose | None = None  # that sliders move
+        self.shown: Player | Runner | None = None
         self._is_open = True
-        self._build()
-        self.update(states[:, 0])
-        self._add_groups()
-        if recording is not None:
-            self._add_time(recording, states)
-        elif self.worlds == 1:
-            self._add_sliders(Pose(model, states[0, 0]))
+        self._thread: threading.Thread | None = None
+        motion = self.place(states)
+        self.stage.move(motion)
+        self.stage.look(motion)
 
     @property
     def url(self) -> str:
@@ -95,6 +112,8 @@ class Viewer:
     def close(self) -> None:
         """End the server."""
         self._is_open = False
+        if self._thread is not None:
+            self._thread.join(5.0)
         self.server.stop()
 
     def wait(self) -> None:
@@ -104,83 +123,55 @@ class Viewer:
 
     def update(self, q: ArrayLike) -> None:
         """Move the worlds to configurations, (nq,) or (worlds, nq)."""
-        motion = body_poses(self.model, _states(self.model, q))
-        with self.server.atomic():
-            for world, bodies in enumerate(self._bodies[: len(motion.positions)]):
-                offset = self._offset(world)
-                for k, frame in enumerate(bodies):
-                    x, y, z, w = motion.quaternions[world, k]
-                    frame.position = motion.positions[world, k] + offset
-                    frame.wxyz = (w, x, y, z)
+        self.stage.move(self.place(_states(self.model, q)))
 
-    # --- scene ------------------------------------------------------------------------------------
+    def add(self, shown: Player | Runner) -> None:
+        """Show a recording or a simulator, as its panel asks."""
+        shown.add_panel(self.server.gui)
+        self.add_groups(shown.groups, shown)
+        self.shown = shown
+        self._thread = threading.Thread(target=self._go_on, args=(shown,), daemon=True)
+        self._thread.start()
 
-    def _offset(self, world: int) -> np.ndarray:
-        side = int(np.ceil(np.sqrt(self.worlds)))
-        return 3.0 * self.scene.reach() * np.array([world // side, world % side, 0.0])
-
-    def _build(self) -> None:
-        reach, scene = self.scene.reach(), self.server.scene
-        scene.set_up_direction("+z")
-        scene.add_grid("/ground", width=20 * reach, height=20 * reach, cell_size=0.5 * reach)
-        for world in range(self.worlds):
-            at = f"/world_{world}"
-            scene.add_frame(at, show_axes=False, position=(0.0, 0.0, 0.0))
-            length = 0.1 * reach
-            self._bodies.append(
-                [
-                    scene.add_frame(
-                        f"{at}/{k}", show_axes=False, axes_length=length, axes_radius=length / 20
-                    )
-                    for k in range(self.model.n_bodies)
-                ]
-            )
-            for number, thing in enumerate(self.scene.things):
-                self._add(at, number, thing, world)
-
-    def _add(self, at: str, number: int, thing: Thing, world: int) -> None:
-        triangles = _triangles(thing, self.scene.meshes)
-        faces = np.arange(3 * len(triangles)).reshape(-1, 3)
-        x, y, z, w = rotation_to_quaternion(thing.placement.rotation)
-        in_world = thing.place < 0
-        handle = self.server.scene.add_mesh_simple(
-            f"{at}/thing_{number}" if in_world else f"{at}/{thing.place}/thing_{number}",
-            vertices=triangles.reshape(-1, 3).astype(np.float32),
-            faces=faces,
-            color=thing.color[:3],
-            opacity=None if thing.color[3] >= 1.0 else thing.color[3],
-            flat_shading=thing.kind in ("box", "mesh"),
-            wxyz=(w, x, y, z),
-            position=thing.placement.translation + (self._offset(world) if in_world else 0.0),
-            visible=thing.group not in HIDDEN,
-        )
-        self._things.setdefault(thing.group, []).append(handle)
+    def _go_on(self, shown: Player | Runner) -> None:
+        """Pictures, at most 60 a second, with a rest between two of them."""
+        while self._is_open:
+            begin = time.perf_counter()
+            try:
+                shown.tick()
+            except Exception:
+                if self._is_open:  # not one of a server that has ended meanwhile
+                    logging.getLogger(__name__).exception("the viewer stops showing")
+                return
+            spent = time.perf_counter() - begin
+            time.sleep(max(_PERIOD - spent, _REST * spent))
 
     # --- controls ---------------------------------------------------------------------------------
 
-    def _add_groups(self) -> None:
+    def add_groups(self, forces: dict[str, bool], shown: Player | Runner | None) -> None:
+        """Boxes that switch what is shown, and the list of what cannot be."""
         gui = self.server.gui
+        switches = [(name, on, self.stage.show) for name, on in self.stage.groups.items()]
+        if shown is not None:
+            switches += [(name, on, shown.show_group) for name, on in forces.items()]
         with gui.add_folder("Show"):
-            for group, handles in self._things.items():
-                box = gui.add_checkbox(group, group not in HIDDEN)
-                box.on_update(lambda _, box=box, handles=handles: _show(handles, box.value))
-            axes = gui.add_checkbox("frames", False)
-            axes.on_update(lambda _: self._show_axes(axes.value))
+            for name, is_on, switch in [*switches, ("frames", False, self.stage.show)]:
+                box = gui.add_checkbox(name, is_on)
+                box.on_update(lambda _, n=name, b=box, switch=switch: switch(n, b.value))
         if self.scene.missing:
             listed = "\n".join(f"- {text}" for text in self.scene.missing)
             gui.add_markdown(f"{len(self.scene.missing)} meshes are not shown:\n{listed}")
 
-    def _show_axes(self, is_shown: bool) -> None:
-        for frame in (f for bodies in self._bodies for f in bodies):
-            frame.show_axes = is_shown
-
-    def _add_sliders(self, pose: Pose) -> None:
-        gui, busy = self.server.gui, threading.Lock()
+    def add_sliders(self, pose: Pose) -> None:
+        """A slider for each joint that a person may move."""
+        gui, busy, self.pose = self.server.gui, threading.Lock(), pose
         with gui.add_folder("Joints"):
             for slider in pose.sliders():
                 start = float(np.clip(pose.q[slider.q], slider.lower, slider.upper))
-                step = (slider.upper - slider.lower) / 1000.0 or 1e-3
-                handle = gui.add_slider(slider.label, slider.lower, slider.upper, step, start)
+                lower, upper = round(slider.lower, 3), round(slider.upper, 3)
+                step = round((upper - lower) / 1000.0, 6) or 1e-3
+                start = float(np.clip(start, lower, upper))
+                handle = gui.add_slider(slider.label, lower, upper, step, start)
 
                 def moved(_, slider=slider, handle=handle) -> None:
                     with busy:
@@ -190,58 +181,6 @@ class Viewer:
                         handle.value = float(pose.q[slider.q])
 
                 handle.on_update(moved)
-
-    def _add_time(self, recording: Recording, states: np.ndarray) -> None:
-        gui, times = self.server.gui, recording.time
-        last = states.shape[1] - 1
-        with gui.add_folder("Time"):
-            frame = gui.add_slider("step", 0, max(last, 1), 1, 0)
-            speed = gui.add_slider("speed", 0.1, 2.0, 0.1, 1.0)
-            plays = gui.add_checkbox("play", False)
-            clock = gui.add_text("time, s", f"{times[0]:.3f}", disabled=True)
-
-        def shown(_) -> None:
-            k = min(int(frame.value), last)
-            self.update(states[:, k])
-            clock.value = f"{times[k]:.3f}"
-
-        frame.on_update(shown)
-        rate = last / max(times[last] - times[0], 1e-9)
-
-        def play() -> None:
-            while self._is_open:
-                time.sleep(1.0 / 30.0)
-                if plays.value:
-                    following = int(frame.value) + max(1, round(rate * speed.value / 30.0))
-                    frame.value = following if following <= last else 0
-                    shown(None)
-
-        threading.Thread(target=play, daemon=True).start()
-
-
-def _show(handles: list[Any], is_shown: bool) -> None:
-    for handle in handles:
-        handle.visible = is_shown
-
-
-def _triangles(thing: Thing, meshes: list[np.ndarray]) -> np.ndarray:
-    """Triangles of a thing about its own placement."""
-    import trimesh.creation as create
-
-    size = thing.size
-    match thing.kind:
-        case "mesh":
-            return meshes[thing.mesh] * np.array(size)
-        case "box":
-            return np.array(create.box(size).triangles)
-        case "cylinder":
-            return np.array(create.cylinder(size[0], size[1], sections=24).triangles)
-        case "capsule":
-            capsule = np.array(create.capsule(size[1], size[0], count=[16, 16]).triangles)
-            middle = 0.5 * (capsule[..., 2].min() + capsule[..., 2].max())
-            return capsule - np.array([0.0, 0.0, middle])
-    ball = np.array(create.icosphere(subdivisions=2).triangles)
-    return ball * (np.array(size) if thing.kind == "ellipsoid" else size[0])
 
 
 def free_port(host: str, port: int) -> int:

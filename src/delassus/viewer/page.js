@@ -161,6 +161,9 @@ function build() {
     const [key, make, scale] = makers[s.kind](s);
     return { ...upload(key, make), own: placed(s.position, s.rotation, scale), place: s.place, color: s.color, group: s.group };
   });
+  upload("cone", () => surface([[0, 0, 0.7, -0.7], [1, 1, 0.7, -0.7]], 32));
+  upload("shaft", () => surface([[1, 0, 1, 0], [1, 1, 1, 0]], 12));
+  upload("tip", () => surface([[0, 0, 0, -1], [1, 0, 0, -1], [1, 0, 0.9, 0.4], [0, 1, 0.9, 0.4]], 16));
   const size = 60 * data.radius;
   upload("ground", () => ({ corners: [[-1, -1], [1, -1], [1, 1], [-1, -1], [1, 1], [-1, 1]].flatMap(([x, y]) => [x * size, y * size, 0]),
     normals: Array(6).fill([0, 0, 1]).flat() }));
@@ -193,6 +196,33 @@ function eye() {
     camera.target[2] + camera.distance * Math.sin(camera.lift)];
 }
 let now = 0; // in frames
+// Arrows are start and end, cones apex, axis and friction; drawn as they are at the frame before.
+const forces = data.forces.map((f) => {
+  const counts = new Uint16Array(bytes(f.counts)), numbers = new Float32Array(bytes(f.numbers)), first = [0];
+  for (const n of counts) first.push(first[first.length - 1] + n);
+  return { group: f.group, width: f.width, first, numbers, color: [...f.color, f.width === 7 ? 0.35 : 1] };
+});
+function forcesAt(force, frame) {
+  const out = [];
+  for (let i = force.first[frame]; i < force.first[frame + 1]; i++)
+    out.push([...force.numbers.slice(i * force.width, (i + 1) * force.width)]);
+  return out;
+}
+function along(p, d, wide) { // where a unit surface about z stands on p and points along d
+  const n = Math.hypot(...d), [x, y, z] = d.map((a) => a / n), w = Math.sqrt(Math.max((1 + z) / 2, 0));
+  return placed(p, w > 1e-6 ? [-y / (2 * w), x / (2 * w), 0, w] : [1, 0, 0, 0], [wide, wide, n]);
+}
+function drawForce(force, put) {
+  const t = data.thickness, head = 6 * t;
+  for (const f of forcesAt(force, Math.floor(now))) {
+    const p = f.slice(0, 3);
+    if (force.width === 7) { put({ ...made.get("cone"), color: force.color }, along(p, f.slice(3, 6), f[6] * Math.hypot(...f.slice(3, 6)))); continue; }
+    const d = minus(f.slice(3, 6), p), n = Math.hypot(...d), tip = Math.min(head, 0.6 * n);
+    const at = (s) => p.map((a, i) => a + d[i] * s);
+    put({ ...made.get("shaft"), color: force.color }, along(p, d.map((a) => a * (1 - tip / n)), t));
+    put({ ...made.get("tip"), color: force.color }, along(at(1 - tip / n), d.map((a) => a * tip / n), 2.5 * t));
+  }
+}
 const still = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
 function draw() {
   const ratio = window.devicePixelRatio || 1;
@@ -217,6 +247,7 @@ function draw() {
   for (const is_clear of [false, true]) {
     gl.depthMask(!is_clear);
     for (const t of seen) if ((t.color[3] < 1) === is_clear) put(t, product(t.place < 0 ? still : at[t.place], t.own));
+    for (const f of forces) if (!hidden.has(f.group) && (f.color[3] < 1) === is_clear) drawForce(f, put);
     if (!is_clear && data.ground) {
       gl.uniform1f(slots.tile, data.tile);
       put({ ...made.get("ground"), color: [0.3, 0.33, 0.38, 1] }, still);
@@ -337,7 +368,7 @@ canvas.addEventListener("pointermove", (e) => {
 });
 canvas.addEventListener("contextmenu", (e) => e.preventDefault());
 canvas.addEventListener("wheel", (e) => { e.preventDefault(); camera.distance *= Math.exp(e.deltaY / 800); refresh(); }, { passive: false });
-for (const group of data.groups) {
+for (const group of [...data.groups, ...data.forces.map((f) => f.group)]) {
   const label = document.createElement("label"), box = document.createElement("input");
   box.type = "checkbox"; box.checked = !hidden.has(group);
   box.addEventListener("change", () => { box.checked ? hidden.delete(group) : hidden.add(group); refresh(); });
@@ -345,7 +376,7 @@ for (const group of data.groups) {
   byId("groups").append(label, document.createElement("br"));
 }
 if (gl) build();
-window.player = { frames, places, seek, play, placesAt, things, get now() { return now; } };
+window.player = { frames, places, seek, play, placesAt, things, forces, forcesAt, hidden, refresh, get now() { return now; } };
 // A page can be opened at a time, or playing: page.html#t=1.5, page.html#play
 const opened = new URLSearchParams(location.hash.slice(1));
 if (opened.has("t")) seek((Number(opened.get("t")) - time[0]) * rate);

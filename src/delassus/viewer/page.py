@@ -10,14 +10,17 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..checks import file_path, flag, instance, positive_integer
-from ..errors import FileAccessError, ModelError, ShapeError
+from ..checks import file_path, flag, positive_integer
+from ..errors import FileAccessError
 from ..model.model import Model
 from ..simulation.told.recording import Recording
 from ..spatial.transform import rotation_to_quaternion
-from .motion import Motion, body_poses, quantized
-from .scene import GROUPS, HIDDEN, Scene
+from . import forces
+from .forces import Drawn, Recorded
+from .motion import Motion, body_poses, quantized, shown_states
+from .scene import GROUPS, HIDDEN, Scene, grid
 
 FRAMES_PER_SECOND = 60
 _METRICS = (
@@ -40,19 +43,14 @@ def to_html(
     Of many worlds the first ones are shown, at most `worlds`, side by side; plots are of the first.
     A recording that diverged is shown up to there. The page needs neither a network nor a server.
     """
-    instance("recording", recording, Recording)
-    instance("model", model, Model)
-    if (recording.nq, recording.nv) != (model.nq, model.nv):
-        raise ModelError(
-            f"the recording has {recording.nq} coordinates and {recording.nv} velocities, model "
-            f"{model.name!r} has {model.nq} and {model.nv}: it is of another model"
-        )
-    chosen = _frames(recording, positive_integer("frames_per_second", frames_per_second))
-    q = recording.q if recording.is_many else recording.q[None]
+    q = shown_states(recording, model)[: positive_integer("worlds", worlds)]
+    rate = positive_integer("frames_per_second", frames_per_second)
+    chosen = _frames(recording.time[: q.shape[1]], rate)
     scene = Scene.of(model)
-    shown = [body_poses(model, own[chosen]) for own in q[: positive_integer("worlds", worlds)]]
+    shown = [body_poses(model, own[chosen]) for own in q]
     data = _content(scene, shown, flag("ground", ground))
     data |= _over_time(recording, chosen)
+    data |= _forces(recording, scene, shown, chosen)
     page = resources.files(__package__)
     text = (page / "page.html").read_text(encoding="utf-8")
     script = (page / "page.js").read_text(encoding="utf-8")
@@ -67,17 +65,10 @@ def to_html(
         raise FileAccessError(f"{str(path)!r} cannot be written: {error.strerror}") from None
 
 
-def _frames(recording: Recording, rate: int) -> np.ndarray:
-    """Steps that are shown: at most so many a second, up to where all numbers are finite."""
-    if len(recording) == 0:
-        raise ShapeError("the recording is empty")
-    time, q = recording.time, recording.q
-    is_finite = np.isfinite(q).all(axis=-1)
-    is_finite = is_finite.all(axis=0) if recording.is_many else is_finite
-    end = len(time) if is_finite.all() else int(np.argmin(is_finite))
-    if end == 0:
-        raise ShapeError("the recording has no step whose numbers are finite")
-    length = time[end - 1] - time[0]
+def _frames(time: np.ndarray, rate: int) -> np.ndarray:
+    """Steps that are shown: at most so many a second."""
+    end = len(time)
+    length = time[-1] - time[0]
     count = int(np.clip(np.floor(length * rate + 1e-6) + 1, min(2, end), end))
     return np.unique(np.round(np.linspace(0, end - 1, count)).astype(int))
 
@@ -85,10 +76,10 @@ def _frames(recording: Recording, rate: int) -> np.ndarray:
 def _content(scene: Scene, worlds: list[Motion], ground: bool) -> dict[str, Any]:
     """Shapes, meshes and poses of all worlds, each at its place in a grid."""
     bodies, reach = scene.model.n_bodies, scene.reach()
-    side = int(np.ceil(np.sqrt(len(worlds))))
+    offsets = grid(len(worlds), reach)
     shapes, positions, quaternions = [], [], []
     for number, motion in enumerate(worlds):
-        offset = 3.0 * reach * np.array([number // side, number % side, 0.0])
+        offset = offsets[number]
         positions.append(motion.positions + offset)
         quaternions.append(motion.quaternions)
         shapes += [_shape(t, number * bodies, offset) for t in scene.things]
@@ -111,7 +102,45 @@ def _content(scene: Scene, worlds: list[Motion], ground: bool) -> dict[str, Any]
         "ground": ground,
         "tile": float(10.0 ** np.floor(np.log10(reach))),
         "groups": [g for g in GROUPS if any(t.group == g for t in scene.things)],
-        "hidden": list(HIDDEN),
+        "hidden": [*HIDDEN, *forces.HIDDEN],
+    }
+
+
+def _forces(
+    recording: Recording, scene: Scene, worlds: list[Motion], chosen: np.ndarray
+) -> dict[str, Any]:
+    """Arrows and cones of the frames that are shown, of groups that the recording has."""
+    told, drawn = Recorded(recording, scene.model), Drawn.of(scene.model, scene.reach())
+    offsets, kinds = grid(len(worlds), scene.reach()), []
+    found: dict[str, list[np.ndarray]] = {group: [] for group in forces.GROUPS}
+    if told.has_contacts:
+        kinds += forces.GROUPS[:2]
+        for step in chosen:
+            many = [told.contacts(w, step).moved(at) for w, at in enumerate(offsets)]
+            arrows = [drawn.arrows(c.points, c.forces) for c in many]
+            found[forces.GROUPS[0]].append(np.concatenate(arrows).reshape(-1, 6))
+            found[forces.GROUPS[1]].append(np.concatenate([drawn.cones(c) for c in many]))
+    if told.has_reactions:
+        kinds.append(forces.GROUPS[2])
+        each = [told.reactions(w, chosen, motion) for w, motion in enumerate(worlds)]
+        for k in range(len(chosen)):
+            arrows = [
+                drawn.arrows(points[k] + at, pulls[k])
+                for (points, pulls), at in zip(each, offsets, strict=True)
+            ]
+            found[forces.GROUPS[2]].append(np.concatenate(arrows).reshape(-1, 6))
+    return {
+        "forces": [
+            {
+                "group": group,
+                "color": list(forces.COLORS[forces.GROUPS.index(group)]),
+                "counts": _base64([len(x) for x in found[group]], "<u2"),
+                "numbers": _base64(np.concatenate(found[group]), "<f4"),
+                "width": found[group][0].shape[1],
+            }
+            for group in kinds
+        ],
+        "thickness": 0.008 * scene.reach(),
     }
 
 
@@ -149,5 +178,5 @@ def _from_first(values: np.ndarray) -> np.ndarray:
     return values - values[..., :1]
 
 
-def _base64(numbers: np.ndarray, kind: str) -> str:
+def _base64(numbers: ArrayLike, kind: str) -> str:
     return base64.b64encode(np.ascontiguousarray(numbers, kind).tobytes()).decode("ascii")

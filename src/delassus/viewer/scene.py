@@ -140,3 +140,9 @@ class Scene:
             at.append(above @ body.placement)
         points = np.array([t.translation for t in at] or np.zeros((1, 3)))
         return max(0.1, 0.5 * float(np.linalg.norm(np.ptp(points, axis=0))))
+
+
+def grid(worlds: int, reach: float) -> np.ndarray:
+    """Where worlds stand, (worlds, 3)."""
+    side, numbers = int(np.ceil(np.sqrt(worlds))), np.arange(worlds)
+    return 3.0 * reach * np.stack([numbers // side, numbers % side, 0 * numbers], axis=1)

@@ -29,7 +29,8 @@ from ...errors import (
 )
 from .metrics import METRIC_NAMES
 
-_MARK = b"delassus recording 1\n"
+_KIND, _VERSION = b"delassus recording ", b"1"
+_MARK = _KIND + _VERSION + b"\n"
 
 
 class Sizes(NamedTuple):
@@ -276,12 +277,12 @@ class Recording:
 
 
 def is_recording(path: str | PathLike) -> bool:
-    """Whether a file is a recording."""
+    """Whether a file is a recording, of whatever version."""
     place = Path(file_path(path))
     if not place.is_file():
         return False
     with place.open("rb") as file:
-        return file.read(len(_MARK)) == _MARK
+        return file.read(len(_KIND)) == _KIND
 
 
 def _with_places(contacts: Any, step: int, is_many: bool) -> np.ndarray:
@@ -299,12 +300,10 @@ def _with_places(contacts: Any, step: int, is_many: bool) -> np.ndarray:
 
 def _what_it_is(content: bytes) -> str:
     """Why a file that does not start with the mark is not read."""
-    name, _, version = _MARK.rstrip().rpartition(b" ")
-    first = content[: len(_MARK) + 8].split(b"\n")[0]
-    if not first.startswith(name + b" "):
+    if not content.startswith(_KIND):
         return "is no recording of this library"
-    theirs = first[len(name) + 1 :].decode(errors="replace")
-    return f"is a recording of version {theirs}, and this reads version {version.decode()}"
+    version = content[len(_KIND) :][:8].split(b"\n")[0].decode(errors="replace")
+    return f"is a recording of version {version}, and this reads version {_VERSION.decode()}"
 
 
 def _read_parts(content: bytes, at: int) -> Iterator[dict[str, np.ndarray]]:
