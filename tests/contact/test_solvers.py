@@ -281,6 +281,15 @@ def test_polish_makes_rough_solutions_exact():
     assert fine.residuals.natural_map < 1e-3 * rough.residuals.natural_map
 
 
+@pytest.mark.parametrize("ratio", [30.0, 100.0, 1000.0])
+def test_polish_solves_stacks_that_gauss_seidel_cannot(ratio):
+    p = stack([1.0, 1.0, ratio], 0.1)
+    assert not contact.solve(p, "nbgs", 1e-8, exact=True).converged
+    fine = contact.solve(p, "nbgs", 1e-8, exact=True, polish=True)
+    assert fine.converged
+    assert contact.residuals(p, fine.reactions).natural_map < 1.001e-8
+
+
 def test_compliance_and_target_are_those_of_the_regularised_problem():
     rng = np.random.default_rng(4)
     p = mixed(rng)

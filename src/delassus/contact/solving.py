@@ -56,7 +56,7 @@ def solve(
     Solvers are those of `SOLVERS`; docs/contact.md tells of them and of their parameters. Joint
     rows are eliminated, or `joints="split"`: treated as rows that the solver iterates on. `law` is
     "ncp", or "ccp", without Gamma; each solver has its own default, and some solve only one of
-    them. `polish` improves what another solver found by Newton's method. `record` keeps the natural
+    them. `polish` lets `auto` go on from what another solver found. `record` keeps the natural
     map of each iteration.
 
     Of many problems, in one `Problem` or in a list, all are solved: those of one size together,
@@ -184,11 +184,11 @@ def _solve_operator(p: Problem, start: np.ndarray, request: Request, threads) ->
 
 
 def _polished(p: Problem, found: Solution, request: Request, polish: bool, threads) -> Solution:
-    """What Newton's method makes of a solution, where that is better."""
+    """What `auto` makes of a solution, where that is better: Newton's method comes first."""
     if not flag("polish", polish) or request.solver.kernel is contact_auto:
         return found
-    newton = _request("newton", request.tolerance, None, "eliminated", request.law, False, {})
-    other = _solve_one(p, found.reactions, newton, threads)
+    auto = _request("auto", request.tolerance, None, "eliminated", request.law, False, {})
+    other = _solve_one(p, found.reactions, auto, threads)
     if p.batch is None:
         if other.residuals.natural_map >= found.residuals.natural_map:
             return found
