@@ -6,7 +6,7 @@
 | `measuring/` | settings, random states, timers, jobs |
 | `reporting/` | tables, ratios, checks, conclusions, plots, files |
 | `comparing/` | algorithms, methods and problems that several benchmarks share |
-| `tree/`, `contact/`, `seed_000/` and so on | a benchmark each, declared for `runner.py` |
+| `tree/`, `contact/`, `simulation/`, `seed_000/` ... | a benchmark each, for `runner.py` |
 | `suite/` | thirteen systems, in a run of its own that can be stopped and goes on |
 """
 
@@ -20,6 +20,7 @@ from .seed_000 import SEED_000
 from .seed_002 import SEED_002
 from .seed_003 import SEED_003
 from .seed_004 import SEED_004
+from .simulation import SIMULATION
 from .suite import SUITE, Suite
 from .tree import TREE
 
@@ -27,5 +28,5 @@ __all__ = ["BENCHMARKS", "Benchmark", "Result", "Settings"]
 
 BENCHMARKS: dict[str, Benchmark | Suite] = {
     benchmark.name: benchmark
-    for benchmark in (TREE, SEED_000, SEED_002, SEED_003, SEED_004, CONTACT, SUITE)
+    for benchmark in (TREE, SEED_000, SEED_002, SEED_003, SEED_004, CONTACT, SIMULATION, SUITE)
 }

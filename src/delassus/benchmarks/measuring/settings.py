@@ -18,6 +18,7 @@ class Settings:
     difference_states: int = 256  # in a batch of finite differences
     memory_states: int = 1_000_000
     contact_problems: int = 8  # of each kind; eight times as many beside Pinocchio
+    simulation_share: float = 1.0  # of the seconds that are simulated
     suite_systems: tuple[str, ...] = ()  # of the benchmark suite; all if none is named
     suite_samples: int = 40  # of each category of a system, at most
     suite_seeds: int = 2  # runs of each system that samples are drawn from
@@ -37,6 +38,7 @@ class Settings:
             difference_states=64,
             memory_states=100_000,
             contact_problems=2,
+            simulation_share=0.1,
             suite_systems=("box_on_plane", "fourbar_free", "arm7d"),
             suite_samples=3,
             suite_seeds=1,

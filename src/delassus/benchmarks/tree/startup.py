@@ -73,18 +73,18 @@ MEMORY = Table(
 
 
 def _import(_: Settings) -> Findings:
-    seconds = min(_seconds(_IMPORT) for _ in range(_TRIES))
+    seconds = min(seconds_of(_IMPORT) for _ in range(_TRIES))
     return _time("import delassus", seconds)
 
 
 def _warm(_: Settings) -> Findings:
-    seconds = min(_seconds(_FIRST_RESULT) for _ in range(_TRIES))
+    seconds = min(seconds_of(_FIRST_RESULT) for _ in range(_TRIES))
     return _time("import, load panda, first inverse dynamics, warm cache", seconds)
 
 
 def _cold(_: Settings) -> Findings:
     with tempfile.TemporaryDirectory() as folder:
-        seconds = _seconds(_FIRST_RESULT, {FOLDER_VARIABLE: folder})
+        seconds = seconds_of(_FIRST_RESULT, {FOLDER_VARIABLE: folder})
     return _time(
         "import, load panda, first inverse dynamics, empty cache: one kernel is compiled", seconds
     )
@@ -118,7 +118,7 @@ def _time(what: str, seconds: float) -> Findings:
     return {"startup": [{"what": what, "seconds": seconds}]}
 
 
-def _seconds(script: str, environment: dict[str, str] | None = None) -> float:
+def seconds_of(script: str, environment: dict[str, str] | None = None) -> float:
     """How long a script takes in a fresh interpreter."""
     return float(_run(_TIMED.format(script), environment))
 
