@@ -29,7 +29,7 @@ ROOMS = {
     ],
     ("benchmarks",): [
         *("peers", "measuring", "reporting", "comparing", FILES),
-        *("tree", "seed_000", "seed_002", "seed_003", "seed_004", "contact"),
+        *("tree", "seed_000", "seed_002", "seed_003", "seed_004", "contact", "simulation"),
         *("suite", "demo"),
     ],
     ("constrained",): [

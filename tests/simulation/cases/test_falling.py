@@ -30,7 +30,7 @@ def test_legs_without_servos_collapse_onto_dead_points_and_stay_whole():
     metrics = sim.rollout(1500).metrics
     assert sim.failures == []
     assert is_solved(metrics)
-    assert metrics["joint_error"].max() <= CLOSED
+    assert metrics["joint_error"].max() <= 2 * CLOSED
     energy = metrics["kinetic_energy"] + metrics["potential_energy"]
     assert energy[-1] < energy[0]
 
@@ -40,7 +40,7 @@ def test_joints_stay_open_where_that_is_asked_for():
         joints=0.0, contacts=0.1, depenetration_speed=1.0, joint_opening=np.inf
     )
     metrics = walker(0.0, stabilization=stays).rollout(300).metrics
-    assert metrics["joint_error"].max() > CLOSED
+    assert metrics["joint_error"].max() > 2 * CLOSED
 
 
 def test_a_figure_that_is_pushed_over_stays_whole():

@@ -31,9 +31,9 @@ STORIES = {
     "slides": Story(walker, 10.0, {0: 1.0}),
     "is pushed over": Story(walker, 10.0, {1: 1.5}),
     "is thrown over": Story(walker, 10.0, {0: 2.0, 1: 1.5, 5: 2.0}),
-    "collapses without servos": Story(limp, 10.0),
+    "collapses without servos": Story(limp, 10.0, most_open=2e-4),
     "hangs, let go": Story(hanging, 0.5, most_open=1e-5, most_energy=1e-4),
-    "hangs, thrown": Story(hanging, 0.5, thrown=3.0, most_open=2e-5, most_energy=1e-3),
+    "hangs, thrown": Story(hanging, 0.5, thrown=2.0, most_open=3e-5, most_energy=1e-3),
 }
 
 FAITH = Table(
