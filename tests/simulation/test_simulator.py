@@ -97,6 +97,37 @@ def test_velocities_are_in_the_axes_of_the_body_at_the_end_of_a_step():
     assert np.abs(thrown - [3.0, 0.0, 0.0]).max() < 1e-12
 
 
+def test_bodies_are_moved_by_setting_q_and_v():
+    model, q = ball()
+    sim = dl.Simulator(model)
+    sim.rollout(10)
+    assert len(sim.contacts) == 1
+    up = q.copy()
+    up[2] = 1.0
+    sim.q = up
+    assert np.array_equal(sim.q, up)
+    assert len(sim.contacts) == 0
+    assert sim.time == pytest.approx(0.01)
+    sim.v = [0.0, 0.0, 2.0, 0.0, 0.0, 0.0]
+    sim.step()
+    assert sim.q[2] == pytest.approx(1.0 + 0.002 - 0.5 * 9.81e-6, abs=1e-9)
+    sim.q = q
+    assert len(sim.contacts) == 1
+    with pytest.raises(dl.ShapeError, match=r"q must have shape \(7,\)"):
+        sim.q = q[:3]
+    with pytest.raises(dl.ShapeError, match="v must be finite"):
+        sim.v = np.full(6, np.nan)
+
+
+def test_a_configuration_that_is_set_closes_loops():
+    model, q = crank_rocker()
+    sim = dl.Simulator(model, ground=False, worlds=2)
+    sim.q = q + 1e-3
+    error = dl.Constraints(model, model.constraints).position_error(sim.q)
+    assert np.abs(error).max() < 1e-10
+    assert 1e-5 < np.abs(sim.q - q).max() < 1e-2
+
+
 def test_a_ball_that_slides_begins_to_roll():
     model, q = ball()
     sim = dl.Simulator(model, friction=0.3)

@@ -119,8 +119,9 @@ class Worlds:
         self.build(self.system.contact_slots)
 
     def place(self, own, poses, twists, q, v) -> None:
-        """Move some worlds to other states; reactions and contacts stay."""
+        """Move some worlds to other states; reactions, contacts and accelerations stay."""
         n = self.system.n_bodies
+        self.before[own] += v - self.v[own]
         self.states[own, : 7 * n] = poses.reshape(len(own), -1)
         for start in (7 * n, 13 * n):
             self.states[own, start : start + 6 * n] = twists.reshape(len(own), -1)

@@ -1,23 +1,33 @@
-"""What a simulator tells of its last step: coordinates, metrics, sensors."""
+"""What a simulator tells of its last step: coordinates, metrics, sensors. q and v can be set."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import UnknownNameError
 from ..model.model import Model
+from ..model.parts.constraints import Constraint
 from ..model.parts.names import closest
+from .given.starting import on_joints, states_of
 from .runs import Worlds
 from .told.metrics import METRIC_NAMES
 
 
 class Sensors:
-    """The part of `Simulator` that only reads. With `worlds` all arrays have an axis more."""
+    """The part of `Simulator` that tells of states. With `worlds` all arrays have an axis more.
+
+    `sim.q = q` and `sim.v = v` move bodies to where joints hold; reactions and time stay. What is
+    read is a copy: `sim.q[0] = x` alone changes nothing.
+    """
 
     model: Model
     dt: float
     worlds: int | None
     _worlds: Worlds
+    _held: Callable[[], list[Constraint]]
 
     def _shown(self, x: np.ndarray) -> np.ndarray:
         """A copy, without the axis of worlds if there is one world only."""
@@ -28,10 +38,24 @@ class Sensors:
         """Coordinates, (nq,)."""
         return self._shown(self._worlds.q)
 
+    @q.setter
+    def q(self, q: ArrayLike) -> None:
+        self._place(states_of("q", q, self.model.nq, self.worlds), self._worlds.v.copy())
+
     @property
     def v(self) -> np.ndarray:
         """Velocities, (nv,)."""
         return self._shown(self._worlds.v)
+
+    @v.setter
+    def v(self, v: ArrayLike) -> None:
+        self._place(self._worlds.q.copy(), states_of("v", v, self.model.nv, self.worlds))
+
+    def _place(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Move all worlds to states near these, at which joints hold."""
+        worlds = self._worlds
+        q, v = on_joints(self.model, self._held(), q, v, self.worlds)
+        worlds.place(np.arange(worlds.count), *worlds.system.state(q, v), q, v)
 
     @property
     def accelerations(self) -> np.ndarray:
