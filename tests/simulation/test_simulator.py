@@ -100,6 +100,7 @@ def test_velocities_are_in_the_axes_of_the_body_at_the_end_of_a_step():
 def test_bodies_are_moved_by_setting_q_and_v():
     model, q = ball()
     sim = dl.Simulator(model)
+    sim.reset(q)
     sim.rollout(10)
     assert len(sim.contacts) == 1
     up = q.copy()

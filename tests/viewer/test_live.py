@@ -62,7 +62,7 @@ def test_bad_input_is_named(walker, recording):
 def test_a_recording_of_another_version_is_refused(tmp_path):
     file = tmp_path / "new.rec"
     file.write_bytes(b"delassus recording 12\n" + bytes(100))
-    with pytest.raises(dl.FileFormatError, match="of version 12, and this reads version 1"):
+    with pytest.raises(dl.FileFormatError, match="of version 12, and this reads version 2"):
         dl.Recording.load(file)
     assert main(["view", str(file), "--no-browser"]) == 2
 

@@ -28,6 +28,7 @@ from .runs import NOT_STEERED, Run, Steering, Worlds
 from .sensing import Sensors
 from .switching import Switches
 from .told.failures import DIVERGED, UNSTEERED, Bounds, Failure, Watch, error_of
+from .told.metrics import without_times
 from .told.recording import Recording
 
 ON_ERROR = ("raise", "strict", "warn", "record")
@@ -196,13 +197,13 @@ class Simulator(Choosing, Sensors, Switches):
         return self._default[0, 0].copy()
 
     def state(self) -> dict[str, np.ndarray]:
-        """All that the future depends on."""
+        """All that the future depends on, and what is known of the last step, times apart."""
         worlds = self._worlds
         return {
             "numbers": worlds.states.copy(),
             "v": worlds.v.copy(),
             "before": worlds.before.copy(),
-            "metrics": worlds.metrics.copy(),
+            "metrics": without_times(worlds.metrics),
             "sensed": worlds.sensed.copy(),
             "is_alive": worlds.is_alive.copy(),
             "switches": worlds.switches.copy(),

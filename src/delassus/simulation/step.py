@@ -64,7 +64,7 @@ from .solution.solving import (
     solving,
 )
 from .solution.sweeps import BY_SWEEPS
-from .told.metrics import METRICS, put_metrics
+from .told.metrics import METRICS, TIME, put_metrics, spend, start_clock
 
 EULER, MIDPOINT, RK4 = 0, 1, 2
 # How much of their velocity joints reflect while a contact pushes, or closes faster than this, and
@@ -189,6 +189,7 @@ def find_contacts(model, request, state, work):
 
     If they exceed the slots, poses are as they were.
     """
+    start_clock(work)
     whole, settings, n = request.whole, request.settings, len(model.bodies) - 1
     half = first_part(whole, settings)
     for t in range(POSE.size * n):
@@ -208,6 +209,7 @@ def find_contacts(model, request, state, work):
     if count > whole[WHOLE.contact_slots]:
         for t in range(POSE.size * n):
             state.poses[t] = work.before_half[t]
+    spend(work, TIME.collision)
     return count
 
 
@@ -271,6 +273,7 @@ def finishing(form: Form) -> Callable:
             for i in range(len(model.bodies) - 1):
                 place = 6 * model.places[i].position
                 put6(work.forces, place, get6(work.momentum, 6 * i))
+            spend(work, TIME.factorisation)
             natural, residual, more = solve_step(
                 model, counts, request.whole, request.options,
                 request.settings[SETTING.joint_tolerance], work.forces, work.solved, work,
@@ -284,6 +287,7 @@ def finishing(form: Form) -> Callable:
                 )  # fmt: skip
                 more = more + again
             iterations, passes = iterations + more, passes + 1
+            spend(work, TIME.iterations)
             put_rates(model, work.solved, work.free_blocks, work.rates)
             is_changed = find_sides(model, work.rates, passes < FREE_PASSES, work)
         return natural, residual, iterations, passes
@@ -294,6 +298,7 @@ def finishing(form: Form) -> Callable:
         whole, settings = request.whole, request.settings
         n = len(model.bodies) - 1
         counts = put_rows(model, request, count, state, work)
+        spend(work, TIME.assembly)
         told = solve_motion(model, request, counts, state, work)
         keep_reactions(counts, state, work)
         for t in range(joint_rows(model)):

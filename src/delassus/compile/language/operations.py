@@ -7,6 +7,7 @@ floats or symbols; `native.operations` has their compiled forms.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 
 # The largest angles for `near_sincos`, by the bits of a number. Beyond them, multiples of pi / 2
@@ -129,6 +130,11 @@ def part(memory, start):
 def present(argument) -> bool:
     """Whether an optional argument was given."""
     return len(argument) > 0
+
+
+def clock() -> float:
+    """Seconds since some moment, to tell how long parts of a kernel take."""
+    return time.perf_counter()
 
 
 callbacks: dict[int, Callable] = {}  # functions of users by the addresses of their compiled forms

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import operator
+import time
 
 from llvmlite import ir
 from numba import types
@@ -25,6 +26,8 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, models, register_model
 
 from .lanes import INDEX, LANES, Lane, vector_type
+
+_CLOCK = getattr(time, "CLOCK_MONOTONIC", None)  # there is none on Windows: times are zero there
 
 
 class StateView(types.Type):
@@ -392,3 +395,25 @@ def call_address(typingctx, address, t, q, nq, v, nv, u, nu):
     lengths = [types.int64] * 3
     given = [x for pair in zip((q, v, u), lengths, strict=True) for x in pair]
     return types.int64(types.int64, types.float64, *given), generate
+
+
+@intrinsic
+def read_clock(typingctx):
+    """Seconds since some moment, to the nanosecond."""
+
+    def generate(context, builder, sig, args):
+        if _CLOCK is None:
+            return ir.Constant(ir.DoubleType(), 0.0)
+        whole, word = ir.IntType(32), ir.IntType(64)
+        pair = ir.ArrayType(word, 2)  # seconds, and nanoseconds beyond them
+        place = cgutils.alloca_once(builder, pair)
+        kind = ir.FunctionType(whole, [whole, pair.as_pointer()])
+        ask = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
+        builder.call(ask, [ir.Constant(whole, _CLOCK), place])
+        told = builder.load(place)
+        seconds, rest = (
+            builder.sitofp(builder.extract_value(told, k), ir.DoubleType()) for k in range(2)
+        )
+        return builder.fadd(seconds, builder.fmul(rest, ir.Constant(ir.DoubleType(), 1e-9)))
+
+    return types.float64(), generate

@@ -19,6 +19,7 @@ from ..language.operations import (
     atan2,
     call_at,
     clear,
+    clock,
     exp,
     far,
     log,
@@ -172,6 +173,10 @@ def _install_operations() -> None:
                 argument[i] = 0.0
 
         return array
+
+    @overload(clock, jit_options=FAST, strict=False)
+    def _clock():
+        return lambda: M.read_clock()
 
     @overload(call_at, jit_options=FAST, strict=False)
     def _call_at(address, t, q, nq, v, nv, u, nu):

@@ -10,7 +10,9 @@
 
 from __future__ import annotations
 
-from ...compile import absolute, function, layout, routine, slots
+import numpy as np
+
+from ...compile import absolute, clock, function, layout, routine, slots
 from ...contact.laws.request import INFO
 from ...contact.laws.residuals import put_residuals
 from ...maximal.assembly import joint_rows, place_system
@@ -33,14 +35,29 @@ METRIC = slots(
     passes=1,
     kinetic_energy=1,
     potential_energy=1,
+    collision_time=1,  # see TIME
+    assembly_time=1,
+    factorisation_time=1,
+    iteration_time=1,
     # Where the worst is: a joint row, the limit, and the bodies of a contact.
     joint_row=1,
     limit=1,
     deepest_a=1,
     deepest_b=1,
 )
+_TIMES = slice(METRIC.collision_time, METRIC.iteration_time + 1)
 METRIC_NAMES: tuple[str, ...] = METRIC._fields[: METRIC._fields.index("joint_row")]
-METRICS = layout(info=INFO.size)
+# Seconds that a step takes to find contacts, to put rows, to factorise bodies with joints, and to
+# solve for reactions and velocities; in the order of METRIC. Smooth steps tell only the first.
+TIME = slots(collision=1, assembly=1, factorisation=1, iterations=1)
+METRICS = layout(info=INFO.size, times=TIME.size, last_look=1)
+
+
+def without_times(metrics: np.ndarray) -> np.ndarray:
+    """A copy of metrics whose times are zero: all else is the same whenever steps are repeated."""
+    kept = metrics.copy()
+    kept[:, _TIMES] = 0.0
+    return kept
 
 
 @function
@@ -55,6 +72,8 @@ def put_metrics(model, counts, told, options, metrics, work):
     metrics[METRIC.joint_velocity] = told[1]
     metrics[METRIC.iterations] = told[2]
     metrics[METRIC.passes] = 1.0 * told[3]
+    for t in range(TIME.size):
+        metrics[METRIC.collision_time + t] = work.times[t]
     if n_limits + n_bounded + count > 0:
         cones = work.cones
         put_residuals(
@@ -63,6 +82,22 @@ def put_metrics(model, counts, told, options, metrics, work):
         )  # fmt: skip
         metrics[METRIC.dual] = work.info[INFO.dual]
         metrics[METRIC.complementarity] = work.info[INFO.complementarity]
+
+
+@function
+def start_clock(work):
+    """No time has been spent yet."""
+    for t in range(TIME.size):
+        work.times[t] = 0.0
+    work.last_look[0] = clock()
+
+
+@function
+def spend(work, part):
+    """All time since the last look at the clock was spent on a part of the step."""
+    now = clock()
+    work.times[part] = work.times[part] + now - work.last_look[0]
+    work.last_look[0] = now
 
 
 @function

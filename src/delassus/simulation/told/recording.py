@@ -29,7 +29,7 @@ from ...errors import (
 )
 from .metrics import METRIC_NAMES
 
-_KIND, _VERSION = b"delassus recording ", b"1"
+_KIND, _VERSION = b"delassus recording ", b"2"
 _MARK = _KIND + _VERSION + b"\n"
 
 
