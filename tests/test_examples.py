@@ -13,6 +13,7 @@ LONGEST = 60  # lines
 # Arguments for a short run, and what the output must hold.
 RUNS = {
     "build_a_mechanism.py": ([], r"pole <- pole_joint \(revolute y, q\[1\], 0.2 kg\)"),
+    "cassie.py": ([], r"closed to 0\.0\d mm; 100\.0% .*\nat 1\.10 m .*left-foot.*right-foot"),
     "control_gravity_compensation.py": ([], r"3\.00  0\.0000"),
     "energy_check.py": ([], r"0\.0010   \d\.\de-1[1-9] J"),
     "inverse_kinematics.py": ([], r"within the limits: True"),

@@ -1,6 +1,7 @@
-"""The walking figure where loops pass dead points and impacts throw light bodies about."""
+"""Robots with loops, where these pass dead points and impacts throw light bodies about."""
 
 import numpy as np
+import pytest
 
 import delassus as dl
 
@@ -59,3 +60,36 @@ def test_contacts_of_a_robot_at_rest_push_alike_in_each_step():
     before = sim.contacts["force"]
     sim.step()
     assert np.abs(sim.contacts["force"] - before).max() < 1e-2 * np.abs(before).max()
+
+
+def cassie():
+    """Cassie with its rotors of 1 g behind gears, and a pose within its limits."""
+    model = dl.robots.load("cassie")
+    q = model.neutral()
+    for side in ("left", "right"):
+        q[model.joint(f"{side}-pitch-op").q] = 0.2734
+        for name, angle in (("foot-op", -1.3759), ("tarsus-crank-joint", -1.3759)):
+            q[model.joint(f"{side}-{name}").q] = angle
+        q[model.joint(f"{side}-crank-rod-joint").q] = 1.3759
+    for gear in model.constraints:
+        if isinstance(gear, dl.Gear):
+            q[model.joint(gear.other).q] = q[model.joint(gear.joint).q] / gear.ratio
+    return model, q
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_cassie_that_is_thrown_without_servos_stays_whole(seed):
+    model, q = cassie()
+    rng = np.random.default_rng(seed)
+    q[2:7] = 1.6, *(rng.normal(size=4))
+    q[3:7] /= np.linalg.norm(q[3:7])
+    v = np.zeros(model.nv)
+    v[:6] = 2.0 * rng.normal(size=6)
+    sim = dl.Simulator(model, on_error="record")
+    sim.reset(q, v)
+    metrics = sim.rollout(2000).metrics
+    assert sim.failures == []
+    assert metrics["contacts"].max() >= 3
+    assert metrics["natural_map"].max() <= 1e-6
+    assert metrics["joint_error"].max() <= 5 * CLOSED
+    assert metrics["kinetic_energy"][-1] < 0.1 * metrics["kinetic_energy"].max()
