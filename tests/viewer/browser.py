@@ -111,7 +111,12 @@ class Page:
 
     def open(self, url: str) -> None:
         """Go to a page."""
+        self.to_front()
         self.ask("Page.navigate", url=url)
+
+    def to_front(self) -> None:
+        """Look at this page: pages behind others draw nothing, and some wait with all else."""
+        self.ask("Page.bringToFront")
 
     def evaluate(self, expression: str):
         """The value of a JavaScript expression on the page."""

@@ -43,8 +43,8 @@ def changed(a, b):
 def near(label, selector):
     """JavaScript for the element of a kind that stands beside a label."""
     return f"""(() => {{
-      let e = [...document.querySelectorAll('*')].find(
-        (x) => [...x.childNodes].some((n) => n.nodeType === 3 && n.data.trim() === '{label}'));
+      const said = (x) => x.textContent.replaceAll('\u200b', '').trim();
+      let e = [...document.querySelectorAll('*')].filter((x) => said(x) === '{label}').pop();
       while (!e.querySelector('{selector}')) e = e.parentElement;
       return e.querySelector('{selector}');
     }})()"""
@@ -146,12 +146,14 @@ def test_a_slider_moves_the_robot_for_all_and_loops_stay_closed(new_page, shown,
     pages = [opened(new_page(), viewer, ANGLE) for _ in range(2)]
     before = pixels(pages[1], tmp_path)
     place = viewer.pose.model.joint(ANGLE).q.start
+    pages[0].to_front()
     pages[0].point(near(ANGLE, ".mantine-Slider-root"), 0.56)
     until(lambda: viewer.pose.q[place] > 0.3, PATIENCE, "the slider's joint has moved")
     assert np.abs(viewer.pose.constraints.position_error(viewer.pose.q)).max() < 1e-8
     followed = viewer.pose.model.joint("trunk_joint").q
     assert abs(viewer.pose.q - figure.start)[followed][0] > 0.05
     for page in pages:
+        page.to_front()
         page.wait_for(f"Number({near(ANGLE, '[role=slider]')}.ariaValueNow) > 0.3")
         assert page.complaints == []
     assert 0.002 < changed(before, pixels(pages[1], tmp_path)) < 0.5

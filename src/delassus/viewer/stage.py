@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ class Stage:
         self.server, self.scene, self.worlds = server, scene, worlds
         self.drawn = Drawn.of(scene.model, scene.reach())
         self.offsets = grid(worlds, scene.reach())
+        # Panels call from threads of their own, and viser loses changes that two make at a time.
+        self._lock = threading.RLock()
         self._batches: list[Batch] = []
         bodies = worlds, scene.model.n_bodies
         self._positions, self._quaternions = np.zeros((*bodies, 3)), np.zeros((*bodies, 4))
@@ -44,7 +47,7 @@ class Stage:
         turn = quaternions[self._places]
         at = positions[self._places] + rotated(turn, self._at)
         wxyz = product(turn, self._turned)[:, [3, 0, 1, 2]]
-        with self.server.atomic():
+        with self._lock, self.server.atomic():
             for batch in self._batches:
                 if batch.handle.visible and not batch.is_still:
                     batch.handle.batched_positions = at[batch.own]
@@ -73,7 +76,7 @@ class Stage:
 
     def show(self, group: str, is_shown: bool) -> None:
         """Switch a group of shapes, or the frames of bodies."""
-        with self.server.atomic():
+        with self._lock, self.server.atomic():
             if group == "frames":
                 self.frames.visible = is_shown
             for batch in self._batches:
@@ -96,7 +99,7 @@ class Stage:
                 shaft_radius=0.4 * length, head_radius=length, head_length=2.5 * length,
             )  # fmt: skip
             return
-        with self.server.atomic():
+        with self._lock, self.server.atomic():
             if len(arrows):
                 handle.points = arrows.astype(np.float32)
             handle.visible = len(arrows) > 0
@@ -119,7 +122,7 @@ class Stage:
         elif len(handle.faces) == len(faces):
             handle.vertices = corners
         else:
-            with self.server.atomic():
+            with self._lock, self.server.atomic():
                 handle.vertices, handle.faces = corners, faces
 
     def show_contacts(self, found: list[Contacts], is_shown: dict[str, bool]) -> None:
