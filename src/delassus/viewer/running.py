@@ -11,7 +11,8 @@ import numpy as np
 
 from ..contact import SOLVERS
 from ..errors import DelassusError
-from ..simulation.simulator import INTEGRATORS, Simulator
+from ..simulation.choosing import INTEGRATORS
+from ..simulation.simulator import Simulator
 from .forces import GROUPS, Contacts, Reactions
 from .motion import Motion, Placing
 from .plots import RESIDUALS, Plots
