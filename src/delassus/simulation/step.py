@@ -71,8 +71,9 @@ EULER, MIDPOINT, RK4 = 0, 1, 2
 # while a joint is open. Bodies that an impact has set shaking, to and fro with each step, would
 # never cease to otherwise, and contacts would have other reactions in each step.
 CLOSING_SPEED, PUSHED_REFLECTION, OPEN_REFLECTION = 1e-3, 0.95, 0.5
-# A natural map above this has often no solution: shapes overlap that joints do not let part. The
-# step is then solved without parting, which joints always allow.
+# Where the natural map is above this, or the velocity that a joint has left, a step has often no
+# solution: shapes overlap that joints do not let part, or would only by giving way. It is then
+# solved without parting, which joints always allow.
 FAILED = 0.1
 # Whole settings of a call: those of contact solvers, the integrator, whether joints are closed by
 # displacement, the slots, and the address of a function for controls, or 0.
@@ -278,7 +279,8 @@ def finishing(form: Form) -> Callable:
                 model, counts, request.whole, request.options,
                 request.settings[SETTING.joint_tolerance], work.forces, work.solved, work,
             )  # fmt: skip
-            if natural > FAILED and stop_parting(counts, work):
+            is_failed = natural > FAILED or residual > FAILED
+            if is_failed and stop_parting(counts, work):
                 for t in range(joint_rows(model)):
                     work.held[t] = 0.0
                 natural, residual, again = solve_step(

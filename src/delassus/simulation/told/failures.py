@@ -12,9 +12,14 @@ from ...maximal.system import MaximalSystem
 from .metrics import METRIC
 
 DIVERGED, NOT_CONVERGED, UNSTEERED = "diverged", "not converged", "control"
-DEEP, APART = "penetration", "joint error"
+LEFT, DEEP, APART = "joint velocity", "penetration", "joint error"
 # Kinds by the metric that tells of them; these metrics stand one after the other.
-_WATCHED = {"natural_map": NOT_CONVERGED, "joint_error": APART, "penetration": DEEP}
+_WATCHED = {
+    "natural_map": NOT_CONVERGED,
+    "joint_velocity": LEFT,
+    "joint_error": APART,
+    "penetration": DEEP,
+}
 _FIRST = METRIC.natural_map
 WATCHED = slice(_FIRST, _FIRST + len(_WATCHED))
 _FASTEST = 1e6
@@ -25,11 +30,13 @@ _MOST_NAMES = 3
 class Bounds:
     """What a step may reach before it counts as a failure; infinity switches a check off.
 
-    `natural_map` is that of the contact solver, `joint_error` a distance or an angle by which
-    joints are pulled apart, and `penetration` the depth of a contact.
+    `natural_map` is that of the contact solver, `joint_velocity` what joints have left in m/s or
+    rad/s, `joint_error` a distance or an angle by which they are pulled apart, and `penetration`
+    the depth of a contact.
     """
 
     natural_map: float = 0.1
+    joint_velocity: float = 0.1
     joint_error: float = 0.05
     penetration: float = 0.05
 
@@ -49,8 +56,9 @@ class Bounds:
 class Failure:
     """Something that went wrong: its kind, the step and the time, the world, where, how much.
 
-    Kinds are "diverged", "control", "not converged", "penetration" and "joint error". The time is
-    that at the end of the step. `where` names bodies or joints, or says what a control did.
+    Kinds are "diverged", "control", "not converged", "joint velocity", "joint error" and
+    "penetration". The time is that at the end of the step. `where` names bodies or joints, or says
+    what a control did.
     """
 
     kind: str
@@ -66,6 +74,7 @@ class Failure:
             DIVERGED: "diverged",
             UNSTEERED: "a control cannot be used",
             NOT_CONVERGED: f"contacts did not converge, the natural map is {self.value:.3g}",
+            LEFT: f"joints did not converge, one moves apart at {self.value:.3g}",
             DEEP: f"bodies penetrate by {self.value:.3g} m",
             APART: f"a joint is pulled apart by {self.value:.3g}",
         }[self.kind]
@@ -95,8 +104,7 @@ class Watch:
         """Whether `look` has nothing to find in one step of one world; False if in doubt."""
         if self.is_any_outside or len(told) > 1:
             return False
-        a, b, c = told[0, WATCHED].tolist()
-        return a <= self._bounds[0] and b <= self._bounds[1] and c <= self._bounds[2]
+        return all(x <= y for x, y in zip(told[0, WATCHED].tolist(), self._bounds, strict=True))
 
     def look(self, metrics: np.ndarray, first: int, start: float, dt: float) -> list[Failure]:
         """Failures in metrics (worlds, steps, ...) of steps from number `first` on."""

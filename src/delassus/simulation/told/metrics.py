@@ -24,13 +24,13 @@ from ...spatial.vectors import dot, get3, get6, symmetric_times
 
 METRIC = slots(
     contacts=1,
-    natural_map=1,  # this and the next two are watched, see `failures`
+    natural_map=1,  # this and the next three are watched, see `failures`
+    joint_velocity=1,
     joint_error=1,
     penetration=1,
     limit_error=1,
     dual=1,
     complementarity=1,
-    joint_velocity=1,
     iterations=1,
     passes=1,
     kinetic_energy=1,
