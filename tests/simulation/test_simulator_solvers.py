@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import delassus as dl
+from delassus.benchmarks.simulation.scenes import quadruped
 from delassus.maximal import Softening, Stabilization
 
 NCP = [name for name in dl.contact.SOLVERS if not name.endswith("-ccp")]
@@ -184,3 +185,15 @@ def test_joints_that_are_soft_stay_with_their_integrators():
     with pytest.raises(dl.SettingError):
         sim.use(integrator="rk4")
     assert sim.integrator == "midpoint" and not sim.displacement
+
+
+def test_rows_that_slide_take_one_step_of_newtons_method():
+    """A quadruped that sinks on its feet: joints slide as in the step before, in all its steps."""
+    scene = quadruped(1)
+    sim = scene.simulator()
+    sim.reset(scene.q)
+    sim.rollout(310, scene.control)
+    made = sim.rollout(20, scene.control)
+    assert np.all(made.metrics["contacts"] == 4)
+    assert np.all(made.metrics["iterations"] <= 1)
+    assert np.all(made.metrics["natural_map"] <= 1e-6)

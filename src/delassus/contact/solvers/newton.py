@@ -33,6 +33,9 @@ NEWTON = layout(
 )
 SHORTENING, MOST_TRIES = 0.4, 6
 CLOSE = 0.01  # of 1: a factor for all reactions that is not worth a look
+# Of its bound: dry friction that slides has at least this. And of the largest reaction: a speed, in
+# scaled rows, with which a contact hardly closes.
+AT_BOUND, HARDLY = 1.0 - 1e-4, 1e-2
 # Of E, so that redundant contacts do not make the matrix singular. Rows that hold more than bodies
 # can follow, as dry friction of all joints does with feet that stick, ask for changes without
 # bounds, which a stronger damping keeps small.
@@ -129,6 +132,35 @@ def put_system(counts, cones, options, reactions, newton):
     return square
 
 
+@function
+def keep_active(counts, coefficients, reactions, newton):
+    """Blocks for reactions that come from a problem solved before: few rows change their kind.
+
+    Dry friction at its bound slides on, and contacts without reaction stay open if they hardly
+    close. The natural map would often have them stick and close, as all rows have small velocities
+    until reactions fit each other again.
+    """
+    first = counts[0] + counts[1]
+    singles = first + counts[2]
+    for i in range(first, singles):
+        x = reactions[i]
+        if x != 0.0 and absolute(x) > AT_BOUND * coefficients[i]:
+            bound = coefficients[i] if x > 0.0 else -coefficients[i]
+            put_single(i, False, x - bound, newton)
+    largest = 0.0
+    for c in range(counts[3]):
+        largest = maximum(largest, reactions[singles + 3 * c + 2])
+    for c in range(counts[3]):
+        i, at = singles + 3 * c, 9 * (singles + c)
+        if reactions[i + 2] == 0.0 and -newton.v[i + 2] < HARDLY * largest:
+            for k in range(9):
+                newton.E[at + k] = 0.0
+                newton.H[at + k] = 0.0
+            for k in range(3):
+                newton.E[at + 4 * k] = 1.0
+                newton.F[i + k] = reactions[i + k]
+
+
 def newton_method(op: Operator):
     """Newton's method with an operator."""
     multiply, solve_blocks = op.multiply, op.solve_blocks
@@ -195,6 +227,8 @@ def newton_method(op: Operator):
                     if tries == 1:  # the system is that of the reactions again
                         evaluate(model, counts, cones, options, reactions, newton, memory)
                         damping = STRONG_DAMPING
+                    elif steps == 1:
+                        keep_active(counts, cones.coefficients, reactions, newton)
                     solve_blocks(model, counts, damping, newton, memory)
                 else:
                     length = SHORTENING * length
