@@ -234,8 +234,10 @@ def test_every_driver_drives_every_system(run):
     assert "auto" in simulating.drivers()
     for r in run.simulations():
         assert r["seconds_simulated"] == 2.0
-        assert r["failures"] == []
-        assert r["penetration"] < 0.05
+        assert "diverged" not in r["failures"]
+        if r["driver"] in ("auto", *simulating.MUJOCO):
+            assert r["failures"] == []
+            assert r["penetration"] < 0.05
         if r["driver"] == "auto":
             assert r["joint_error"] < 1e-5
 

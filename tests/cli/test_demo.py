@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import delassus as dl
 from delassus.benchmarks import demo
 from delassus.benchmarks.demo import contest, falls, mechanisms
 from delassus.cli import main
@@ -47,7 +48,7 @@ def test_cassie_settles_on_its_feet_with_loops_closed():
     one = falls.fall(mechanisms.cassie())
     metrics = one.recording.metrics
     assert not one.failures
-    assert one.joint_error < 1e-5
+    assert one.joint_error < 1.2 * dl.maximal.Stabilization().joint_opening
     assert metrics["kinetic_energy"][-1] < 0.05
     forces = one.forces()
     assert set(forces) == {"left-foot", "right-foot"}

@@ -8,15 +8,14 @@ steps that ended before its limit of iterations. Times are those of the processo
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ... import Simulator, contact, robots
+from ... import contact
 from ... import mujoco as conventions
-from ...errors import DelassusError, SettingError, UnknownNameError
+from ...errors import DelassusError, SettingError
 from ..measuring.timing import processor_clock
 from ..peers import mujoco as peer
 from .sampling import simulator
@@ -28,26 +27,13 @@ MUJOCO = {"mujoco": peer.USUAL, "mujoco-stiff": peer.STIFF}  # time constant, da
 _SEED = 0
 
 
-@cache
-def solvers() -> tuple[str, ...]:
-    """Solvers that a `Simulator` takes."""
-    model, found = robots.figure("box_on_plane").model, []
-    for name in contact.SOLVERS:
-        try:
-            Simulator(model, solver=name)
-        except UnknownNameError:
-            continue
-        found.append(name)
-    return tuple(found)
-
-
 def drivers() -> tuple[str, ...]:
     """All that drive a system: solvers, and MuJoCo if it is installed."""
     try:
         peer.mujoco()
     except DelassusError:
-        return solvers()
-    return (*solvers(), *MUJOCO)
+        return contact.SOLVERS
+    return (*contact.SOLVERS, *MUJOCO)
 
 
 def simulate(folder: Path, system: str, driver: str) -> None:

@@ -40,7 +40,8 @@ def settings() -> Iterator[tuple[str, float, dict[str, Any]]]:
     for kind, values in (("time_constant", _TIMES), ("damping_ratio", _RATIOS)):
         for x in values:
             soft = Softening(**{kind: x})
-            yield kind.replace("_", " "), x, _stabilised(soft_joints=soft, soft_contacts=soft)
+            options = {**_stabilised(soft_joints=soft), "soft_contacts": soft}
+            yield kind.replace("_", " "), x, options
     yield "midpoint", 0.0, {"displacement": False}
     yield "midpoint, displacement", 0.0, {"displacement": True}
 
