@@ -14,6 +14,6 @@ SIMULATION = Benchmark(
     description="steps of mechanisms with hard contact, and MuJoCo",
     title="Simulation of mechanisms with hard contact",
     parts=(race.PART, faith.PART, calls.PART),
-    conclusions=(Spread("steps", race.RACE, "ratio", "MuJoCo's time of a step / ours"),),
+    conclusions=(Spread("steps", race.RACE.key, "ratio", "MuJoCo's time of a step / ours"),),
     needs=(mujoco,),
 )
