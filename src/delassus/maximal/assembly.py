@@ -24,7 +24,7 @@ from ..model.configuration import difference
 from ..spatial.vectors import get3, get6, put3, symmetric_times
 from .conversion import JOINTS, read_tree
 from .rows.biases import SETTINGS, bias_contact, bias_joint_row, bias_limit_row
-from .rows.blocks import PAIR, ROW, put_free_pair, put_joint
+from .rows.blocks import PAIR, ROW, measure_joint, put_free_pair, put_joint
 from .rows.bodies import BODY, TWIST, gyroscopic, place_bodies
 from .rows.contacts import CONTACT, CONTACT_BLOCKS, put_contact
 from .rows.couplings import put_coupling
@@ -64,6 +64,12 @@ def joint_rows(system):
 
 
 @function
+def rows_before(system, first):
+    """Number of rows of joints before joint `first`."""
+    return system.joints[first - 1].row + system.joints[first - 1].rows if first > 0 else 0
+
+
+@function
 def joint_blocks(system):
     """Number of numbers of the blocks of joints and couplings."""
     if len(system.couplings) > 0:
@@ -73,9 +79,14 @@ def joint_blocks(system):
 
 
 @routine
-def put_joint_rows(system, settings, work, blocks, rows):
-    """Blocks and rows of joints and couplings, with their biases."""
-    for j in range(len(system.joints)):
+def put_joint_rows(system, first, settings, work, blocks, rows):
+    """Blocks and rows of joints and couplings, with their biases.
+
+    Joints before `first` hold by themselves: they have no blocks.
+    """
+    for j in range(first):
+        measure_joint(system, j, work.bodies, work.joints, rows)
+    for j in range(first, len(system.joints)):
         put_joint(system, j, work.bodies, work.joints, blocks, rows)
     for c in range(len(system.couplings)):
         put_coupling(system, c, work, blocks, rows)
@@ -124,7 +135,7 @@ def put_contact_rows(system, contacts, count, settings, work, blocks, rows, row)
 def step_rows(system, poses, twists, near, contacts, count, settings, blocks, rows, active, work):
     """Blocks and rows of joints, limits, dry friction and contacts; see ROW and ACTIVE"""
     place_system(system, poses, twists, near, work)
-    put_joint_rows(system, settings, work, blocks, rows)
+    put_joint_rows(system, 0, settings, work, blocks, rows)
     row = put_limit_rows(system, settings, work, blocks, rows, active)
     put_contact_rows(system, contacts, int(count[0]), settings, work, blocks, rows, row)
 

@@ -14,17 +14,13 @@ from ..contact.laws.request import OPTION
 from ..maximal.assembly import joint_rows
 from .actuation.wrenches import put_reactions
 from .smooth import SMOOTH, smooth_stepping
-from .solution.sweeps import SWEEPS
-from .step import (
-    SETTING,
-    STEP,
-    WHOLE,
-    Request,
-    finish_by_bodies,
-    finish_by_rows,
-    finish_by_sweeps,
-    stepping,
-)
+from .solution.bodies import BODIES_FORM, BODIES_OPERATOR
+from .solution.form import Form
+from .solution.joints import JOINTS_FORM, JOINTS_OPERATOR
+from .solution.rows import ROWS_FORM, ROWS_OPERATOR
+from .solution.solving import newton_and_admm
+from .solution.sweeps import SWEEPS, sweep_cones
+from .step import SETTING, STEP, WHOLE, Request, finishing, stepping
 from .structure.state import state_of, state_size
 from .structure.world import WorldArrays
 from .told.metrics import METRIC, read_state
@@ -180,31 +176,34 @@ def simulation(name: str, label: str, step: Callable, work: Layout) -> Kernel:
     return kernel(WorldArrays, work=work, label=label, **CALL)(simulate)
 
 
-# By the form of cone rows; those of smooth simulation are RK4 where smooth, else MIDPOINT.
-SIMULATIONS = {
-    "bodies": simulation("simulate", "simulation", stepping(finish_by_bodies), STEP),
-    "rows": simulation("simulate_by_rows", "simulation by rows", stepping(finish_by_rows), STEP),
-    "sweeps": simulation(
-        "simulate_by_sweeps",
-        "simulation by sweeps",
-        stepping(finish_by_sweeps),
-        layout(STEP, SWEEPS),
-    ),
+class Way(NamedTuple):
+    """How steps are solved: a form of their problem, a solver of cone rows, and memory for it."""
+
+    label: str
+    form: Form
+    solve_cones: Callable
+    memory: Layout
+
+
+WAYS = {
+    "bodies": Way("by bodies", BODIES_FORM, newton_and_admm(BODIES_OPERATOR), layout()),
+    "joints": Way("by joints", JOINTS_FORM, newton_and_admm(JOINTS_OPERATOR), layout()),
+    "rows": Way("by rows", ROWS_FORM, newton_and_admm(ROWS_OPERATOR), layout()),
+    "sweeps": Way("by sweeps", ROWS_FORM, sweep_cones, SWEEPS),
 }
-SMOOTH_SIMULATIONS = {
-    "bodies": simulation(
-        "simulate_smooth", "smooth simulation", smooth_stepping(finish_by_bodies), SMOOTH
-    ),
-    "rows": simulation(
-        "simulate_smooth_by_rows",
-        "smooth simulation by rows",
-        smooth_stepping(finish_by_rows),
-        SMOOTH,
-    ),
-    "sweeps": simulation(
-        "simulate_smooth_by_sweeps",
-        "smooth simulation by sweeps",
-        smooth_stepping(finish_by_sweeps),
-        layout(SMOOTH, SWEEPS),
-    ),
-}
+
+
+def _kernels(is_smooth: bool) -> dict[str, Kernel]:
+    """A kernel for each way; smooth steps are those of RK4 where they can be, else of MIDPOINT."""
+    made = {}
+    for name, way in WAYS.items():
+        finish = finishing(way.form, way.solve_cones)
+        step = smooth_stepping(way.form, finish) if is_smooth else stepping(finish)
+        memory = layout(SMOOTH if is_smooth else STEP, way.memory)
+        begin = "smooth simulation" if is_smooth else "simulation"
+        full_name = f"simulate_{'smooth_' if is_smooth else ''}by_{name}"
+        made[name] = simulation(full_name, f"{begin} {way.label}", step, memory)
+    return made
+
+
+SIMULATIONS, SMOOTH_SIMULATIONS = _kernels(False), _kernels(True)

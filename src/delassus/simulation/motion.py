@@ -16,9 +16,10 @@ stiffly: d would go along these, by much more than r.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..compile import clear, function, layout, routine, sincos, sqrt
-from ..contact.operators.elements import Cones
-from ..contact.operators.recovery import JointRows, Limits, move_all, recover
+from ..contact.operators.recovery import Limits
 from ..maximal.assembly import joint_rows, place_system
 from ..maximal.rows.blocks import ROW
 from ..maximal.rows.bodies import POSE, TWIST
@@ -27,12 +28,13 @@ from ..maximal.rows.joints import JOINT
 from ..spatial.quaternions import multiply, unit
 from ..spatial.vectors import dot, get3, get4, get6, put4, put6
 from .actuation.wrenches import release_loops
-from .structure.world import bodies_of
+from .solution.form import Form, Held
 
-# Memory of displacements: see the table above. `push` is no force at all.
+# Memory of displacements: see the table above. `moving` are forces, which are none, then d in the
+# order of the form.
 DISPLACEMENT = layout(
     shift=("n_bodies", 6),
-    push=("n_bodies", 6),
+    moving=("n_bodies", 6),
     shifting="joint_rows",
     gap="joint_rows",
 )
@@ -87,21 +89,6 @@ def find_errors(model, switches, state, work):
             work.rows[(coupling.row + k) * ROW.size + ROW.residual] = error
 
 
-@routine
-def smallest_change(model, work):
-    """M d = J^T mu with J d + gap = 0: d is work.shift, in the order of bodies; gap is given."""
-    view, n = bodies_of(model), 6 * (len(model.bodies) - 1)
-    clear(work.push, n)
-    clear(work.shifting, joint_rows(model))
-    joints = JointRows(work.op.blocks, work.stiffness, work.gap, work.shifting)
-    nothing = Cones(0, work.op.elements, work.op.blocks)
-    limits = Limits(CLOSED, _PASSES)
-    move_all(view, joints, nothing, work.push, work.cones.reactions, work.moved, work.op)
-    recover(view, joints, limits, work.moved, work.op)
-    for i in range(len(model.bodies) - 1):
-        put6(work.shift, 6 * i, get6(work.moved, 6 * model.places[i].position))
-
-
 @function
 def put_gap(model, field, work):
     """What rows have of a field of ROW, as the gap that `smallest_change` closes."""
@@ -109,11 +96,28 @@ def put_gap(model, field, work):
         work.gap[t] = work.rows[t * ROW.size + field]
 
 
-@function
-def displace(model, switches, state, work):
-    """Move bodies by the smallest displacement that closes joints; rows have what is left."""
-    find_errors(model, switches, state, work)
-    put_gap(model, ROW.residual, work)
-    smallest_change(model, work)
-    move_poses(len(model.bodies) - 1, state.poses, work.shift, 1.0)
-    find_errors(model, switches, state, work)
+def closing(form: Form) -> tuple[Callable, Callable]:
+    """The functions that close joints by the factor of a step in a form."""
+    _, _, load, _, _, _, settle, _ = form
+
+    @routine
+    def smallest_change(model, work):
+        """M d = J^T mu with J d + gap = 0: d is work.shift, in the order of bodies."""
+        clear(work.moving, 6 * (len(model.bodies) - 1))
+        clear(work.shifting, joint_rows(model))
+        held = Held(work.gap, work.shifting)
+        load(model, held, work.moving, work)
+        settle(model, held, Limits(CLOSED, _PASSES), work.moved, work.moving, work)
+        for i in range(len(model.bodies) - 1):
+            put6(work.shift, 6 * i, get6(work.moving, 6 * model.places[i].position))
+
+    @function
+    def displace(model, switches, state, work):
+        """Move bodies by the smallest displacement that closes joints; rows have what is left."""
+        find_errors(model, switches, state, work)
+        put_gap(model, ROW.residual, work)
+        smallest_change(model, work)
+        move_poses(len(model.bodies) - 1, state.poses, work.shift, 1.0)
+        find_errors(model, switches, state, work)
+
+    return smallest_change, displace

@@ -12,6 +12,7 @@ from ..model.model import Model
 from .actuation.drives import Drives
 from .collision.geometry import Geometry
 from .collision.outside import moved
+from .forming import choose_form
 from .kernels import (
     DIVERGED,
     OUTCOME,
@@ -97,10 +98,13 @@ class Worlds:
         """The world's structure with so many slots for contacts."""
         is_swept = self.settings.is_swept
         self.system = MaximalSystem(self.model, contact_slots=slots)
-        self.world = World(self.system, self.geometry, self.drives, by_rows=is_swept)
+        form = "rows"
+        if not is_swept:
+            form = choose_form(self.system, self.geometry, self.settings.numbers)
+        self.world = World(self.system, self.geometry, self.drives, form)
         is_smooth = self.settings.whole[WHOLE.integrator] == RK4
-        form = "sweeps" if is_swept else "rows" if self.world.is_by_rows else "bodies"
-        self._kernel = (SMOOTH_SIMULATIONS if is_smooth else SIMULATIONS)[form]
+        way = "sweeps" if is_swept else form
+        self._kernel = (SMOOTH_SIMULATIONS if is_smooth else SIMULATIONS)[way]
         self._whole = np.array([*self.settings.whole, slots, 0], np.int64)
         self._for_one_step: list[np.ndarray] = []
 

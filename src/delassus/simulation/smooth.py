@@ -28,16 +28,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..compile import function, layout, maximum, routine
-from ..contact.operators.elements import Cones
-from ..contact.operators.recovery import JointRows, Limits, move_all, recover
+from ..contact.operators.recovery import Limits
 from ..maximal.assembly import (
     add_dof_impulses,
     joint_rows,
     place_system,
-    put_inertia,
     put_joint_rows,
     put_momentum,
     put_weights,
+    rows_before,
 )
 from ..maximal.rows.biases import SETTINGS
 from ..maximal.rows.blocks import PAIR, ROW, put_free_pair
@@ -50,15 +49,15 @@ from ..spatial.quaternions import multiply, unit
 from ..spatial.vectors import get3, get4, get6, put3, put4, put6
 from .actuation.forces import find_sides, put_levels, put_tau
 from .actuation.wrenches import put_wrenches, release_couplings, release_loops
-from .motion import find_errors, move_poses, put_gap, smallest_change
-from .solution.solving import DRAIN, prepare_operator
+from .motion import closing, find_errors, move_poses, put_gap
+from .solution.form import Form, Held
+from .solution.solving import DRAIN
 from .step import (
     SETTING,
     STEP,
     WHOLE,
     find_contacts,
 )
-from .structure.world import bodies_of
 from .told.metrics import put_metrics
 
 SMOOTH = layout(
@@ -81,11 +80,14 @@ MOST_PASSES = 12  # solutions for accelerations, until joints hold
 
 
 @function
-def put_drifts(model, request, work):
-    """Rows of joints with the bias dJ/dt u - J u, so that u + a has J a + dJ/dt u = 0."""
+def put_drifts(model, first, request, work):
+    """Rows of joints with the bias dJ/dt u - J u, so that u + a has J a + dJ/dt u = 0.
+
+    Joints before `first` hold by themselves.
+    """
     rows, blocks = work.rows, work.op.blocks
     release_loops(model, request.switches, work.joints)
-    put_joint_rows(model, request.settings, work, blocks, rows)
+    put_joint_rows(model, first, request.settings, work, blocks, rows)
     for j in range(len(model.joints)):
         for k in range(model.joints[j].rows):
             drift = held_drift(model, j, k, work.bodies, work.joints)
@@ -98,18 +100,17 @@ def put_drifts(model, request, work):
     for t in range(joint_rows(model)):
         at = t * ROW.size
         # Rows of loops that are switched off move nothing, and ask for nothing.
-        is_on = rows[at + ROW.mobility] > 0.0
+        is_on = t < rows_before(model, first) or rows[at + ROW.mobility] > 0.0
         rows[at + ROW.bias] = rows[at + ROW.bias] - rows[at + ROW.velocity] if is_on else 0.0
 
 
 @function
 def put_one_second(model, request, work):
-    """Inertia, and momentum after a second of all forces; forces of joints are those of now."""
+    """Momentum after a second of all forces; forces of joints are those of now."""
     put_wrenches(model, request.pushes, work.bodies, work.wrenches)
     put_levels(model, request.control, 0.0, work)
     find_sides(model, work.v, True, work)
     for i in range(1, len(model.bodies)):
-        put_inertia(model, i, work.bodies, work.inertia, 36 * (i - 1))
         put_momentum(model, i, work.wrenches, 1.0, work.bodies, work.momentum, 6 * (i - 1))
     for k in range(len(model.dofs)):
         work.tau[k] = work.torques[k] - model.damping[k] * work.v[k]
@@ -117,22 +118,27 @@ def put_one_second(model, request, work):
     add_dof_impulses(model, work.tau, 1.0, work, work.free_blocks, work.momentum)
 
 
-@routine
-def accelerate(model, request, state, work):
-    """u + a in work.solved, by position. Returns what is left of J a + dJ/dt u."""
-    place_system(model, state.poses, state.twists, state.q, work)
-    put_drifts(model, request, work)
-    put_one_second(model, request, work)
-    prepare_operator(model, work.inertia, work.free_blocks, work.weights, work.rows, work)
-    for i in range(len(model.bodies) - 1):
-        put6(work.forces, 6 * model.places[i].position, get6(work.momentum, 6 * i))
-    joints = JointRows(work.op.blocks, work.stiffness, work.drift, work.held)
-    no_cones = Cones(0, work.op.elements, work.op.blocks)
-    limits = Limits(request.settings[SETTING.joint_tolerance], MOST_PASSES)
-    view, nothing = bodies_of(model), work.cones.reactions
-    move_all(view, joints, no_cones, work.forces, nothing, work.solved, work.op)
-    residual, _ = recover(view, joints, limits, work.solved, work.op)
-    return residual
+def accelerating(form: Form) -> Callable:
+    """The function for accelerations, with the problem in a form."""
+    first_joint, prepare, load, _, _, _, settle, hold = form
+
+    @routine
+    def accelerate(model, request, state, work):
+        """u + a in work.solved, by position. Returns what is left of J a + dJ/dt u."""
+        place_system(model, state.poses, state.twists, state.q, work)
+        put_drifts(model, first_joint(model), request, work)
+        put_one_second(model, request, work)
+        prepare(model, work)
+        for i in range(len(model.bodies) - 1):
+            put6(work.forces, 6 * model.places[i].position, get6(work.momentum, 6 * i))
+        held = Held(work.drift, work.held)
+        limits = Limits(request.settings[SETTING.joint_tolerance], MOST_PASSES)
+        load(model, held, work.forces, work)
+        residual = settle(model, held, limits, work.moved, work.solved, work)
+        hold(model, 0, work.forces, work.solved, work)
+        return residual
+
+    return accelerate
 
 
 # --- stages ---------------------------------------------------------------------------------------
@@ -202,50 +208,63 @@ def begin(model, dt, state, work):
         work.reaction_sum[t] = 0.0
 
 
-@function
-def runge_kutta(model, request, state, work):
-    """Four stages, and the state at the end of the step. Returns what joint rows have left."""
-    dt, worst = request.settings[SETTING.dt], 0.0
-    begin(model, dt, state, work)
-    for stage in range(4):
-        worst = maximum(worst, accelerate(model, request, state, work))
-        put_rates(model, state, work)
-        is_between = stage == 1 or stage == 2
-        add_rates(model, dt / 3.0 if is_between else dt / 6.0, work)
-        if stage < 3:
-            go_on(model, dt if stage == 2 else 0.5 * dt, state, work)
-    for t in range(POSE.size * (len(model.bodies) - 1)):
-        state.poses[t] = work.start[t] + work.pose_sum[t]
-    for t in range(6 * (len(model.bodies) - 1)):
-        state.twists[t] = work.start_twists[t] + work.twist_sum[t]
-        state.before[t] = work.start_twists[t]
-    normalise(model, state.poses)
-    for t in range(joint_rows(model)):
-        state.held[t] = work.reaction_sum[t]  # the impulse of the step
-    return worst
+def integrating(accelerate: Callable) -> Callable:
+    """The function for the four stages of a step."""
+
+    @function
+    def runge_kutta(model, request, state, work):
+        """Four stages, and the state at the end of the step. Returns what joint rows have left."""
+        dt, worst = request.settings[SETTING.dt], 0.0
+        begin(model, dt, state, work)
+        for stage in range(4):
+            worst = maximum(worst, accelerate(model, request, state, work))
+            put_rates(model, state, work)
+            is_between = stage == 1 or stage == 2
+            add_rates(model, dt / 3.0 if is_between else dt / 6.0, work)
+            if stage < 3:
+                go_on(model, dt if stage == 2 else 0.5 * dt, state, work)
+        for t in range(POSE.size * (len(model.bodies) - 1)):
+            state.poses[t] = work.start[t] + work.pose_sum[t]
+        for t in range(6 * (len(model.bodies) - 1)):
+            state.twists[t] = work.start_twists[t] + work.twist_sum[t]
+            state.before[t] = work.start_twists[t]
+        normalise(model, state.poses)
+        for t in range(joint_rows(model)):
+            state.held[t] = work.reaction_sum[t]  # the impulse of the step
+        return worst
+
+    return runge_kutta
 
 
 # --- steps ----------------------------------------------------------------------------------------
 
 
-@routine
-def project(model, request, state, work):
-    """Close joints, in velocities and in positions, by rows and factor of the last stage.
+def projecting(form: Form) -> Callable:
+    """The function that closes joints at the end of a step."""
+    first_joint, (smallest_change, _) = form.first_joint, closing(form)
 
-    Its poses are those of the end but for O(dt^3). With rows of the end the factor would not fit:
-    it holds its own rows so stiffly that bodies would move along them by far more than the error.
-    """
-    find_errors(model, request.switches, state, work)
-    put_joint_rows(model, request.settings, work, work.last_blocks, work.rows)
-    release_couplings(model, request.switches, work.last_blocks, work.rows)
-    put_gap(model, ROW.velocity, work)
-    smallest_change(model, work)
-    for t in range(6 * (len(model.bodies) - 1)):
-        state.twists[t] = state.twists[t] + work.shift[t]
-    put_gap(model, ROW.residual, work)
-    smallest_change(model, work)
-    move_poses(len(model.bodies) - 1, state.poses, work.shift, 1.0)
-    find_errors(model, request.switches, state, work)
+    @routine
+    def project(model, request, state, work):
+        """Close joints, in velocities and in positions, by rows and factor of the last stage.
+
+        Its poses are those of the end but for O(dt^3). With rows of the end the factor would not
+        fit: it holds its own rows so stiffly that bodies would move along them by far more than the
+        error.
+        """
+        find_errors(model, request.switches, state, work)
+        first = first_joint(model)
+        put_joint_rows(model, first, request.settings, work, work.last_blocks, work.rows)
+        release_couplings(model, request.switches, work.last_blocks, work.rows)
+        put_gap(model, ROW.velocity, work)
+        smallest_change(model, work)
+        for t in range(6 * (len(model.bodies) - 1)):
+            state.twists[t] = state.twists[t] + work.shift[t]
+        put_gap(model, ROW.residual, work)
+        smallest_change(model, work)
+        move_poses(len(model.bodies) - 1, state.poses, work.shift, 1.0)
+        find_errors(model, request.switches, state, work)
+
+    return project
 
 
 @function
@@ -277,8 +296,9 @@ def is_stiff(model, request, work):
     return result
 
 
-def smooth_stepping(finish_step: Callable) -> Callable:
+def smooth_stepping(form: Form, finish_step: Callable) -> Callable:
     """The function for one step, whose rest, where it is not smooth, is done by another."""
+    runge_kutta, project = integrating(accelerating(form)), projecting(form)
 
     @routine
     def smooth_step(model, request, state, metrics, work):

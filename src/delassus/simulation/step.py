@@ -25,7 +25,6 @@ from ..maximal.assembly import (
     joint_rows,
     place_system,
     put_contact_rows,
-    put_inertia,
     put_joint_rows,
     put_limit_rows,
     put_momentum,
@@ -50,20 +49,11 @@ from .actuation.wrenches import put_wrenches, release_couplings, release_loops
 from .collision.contacts import collide
 from .collision.outside import add_outside
 from .matching import match
-from .motion import DISPLACEMENT, displace, move_poses
+from .motion import DISPLACEMENT, closing, move_poses
 from .narrow.records import COLLISION
 from .solution.cones import put_cones, stop_parting
-from .solution.solving import (
-    BY_BODIES,
-    BY_ROWS,
-    DRAIN,
-    SOLUTION,
-    SOLVING,
-    Form,
-    prepare_operator,
-    solving,
-)
-from .solution.sweeps import BY_SWEEPS
+from .solution.form import Form
+from .solution.solving import DRAIN, SOLUTION, SOLVING, solving
 from .told.metrics import METRICS, TIME, put_metrics, spend, start_clock
 
 EULER, MIDPOINT, RK4 = 0, 1, 2
@@ -119,9 +109,8 @@ class Request(NamedTuple):
 
 @routine
 def put_motion(model, dt, state, integrator, work):
-    """Inertia, momentum with all forces, and the weights of springs."""
+    """Momentum with all forces, and the weights of springs."""
     for i in range(1, len(model.bodies)):
-        put_inertia(model, i, work.bodies, work.inertia, 36 * (i - 1))
         at = TWIST.size * (i - 1)
         put_momentum(model, i, work.wrenches, dt, work.bodies, work.momentum, at)
         if integrator != EULER:
@@ -230,14 +219,17 @@ def first_part(whole, settings):
 
 
 @function
-def put_rows(model, request, count, state, work):
-    """Rows of joints, limits, dry friction and contacts, with first reactions; their counts."""
+def put_rows(model, first, request, count, state, work):
+    """Rows of joints, limits, dry friction and contacts, with first reactions; their counts.
+
+    Joints before `first` hold by themselves.
+    """
     settings, blocks, n_held = request.settings, work.op.blocks, joint_rows(model)
     match(work.ids, count, state.ids, int(state.count[0]), state.reactions, 1.0, work.known)
     for t in range(3 * count):
         state.reactions[t] = work.known[t]
     release_loops(model, request.switches, work.joints)
-    put_joint_rows(model, settings, work, blocks, work.rows)
+    put_joint_rows(model, first, settings, work, blocks, work.rows)
     release_couplings(model, request.switches, blocks, work.rows)
     row = put_limit_rows(model, settings, work, blocks, work.rows, work.active)
     n_limits = row - len(model.bounded) - n_held
@@ -253,9 +245,11 @@ def put_rows(model, request, count, state, work):
     return counts
 
 
-def finishing(form: Form) -> Callable:
-    """The function for the rest of a step, once contacts are found; cone rows are in a form."""
-    solve_step = solving(form)
+def finishing(form: Form, solve_cones: Callable) -> Callable:
+    """The function for the rest of a step, once contacts are found, in a form and by a solver."""
+    first_joint, prepare = form.first_joint, form.prepare
+    solve_step = solving(form, solve_cones)
+    _, displace = closing(form)
 
     @function
     def solve_motion(model, request, counts, state, work):
@@ -270,7 +264,7 @@ def finishing(form: Form) -> Callable:
         natural, residual, iterations, passes, is_changed = 0.0, 0.0, 0.0, 0, True
         while is_changed and passes < MOST_PASSES:
             put_motion(model, dt, state, integrator, work)
-            prepare_operator(model, work.inertia, work.free_blocks, work.weights, work.rows, work)
+            prepare(model, work)
             for i in range(len(model.bodies) - 1):
                 place = 6 * model.places[i].position
                 put6(work.forces, place, get6(work.momentum, 6 * i))
@@ -299,7 +293,7 @@ def finishing(form: Form) -> Callable:
         """The rest of a step, once contacts are found."""
         whole, settings = request.whole, request.settings
         n = len(model.bodies) - 1
-        counts = put_rows(model, request, count, state, work)
+        counts = put_rows(model, first_joint(model), request, count, state, work)
         spend(work, TIME.assembly)
         told = solve_motion(model, request, counts, state, work)
         keep_reactions(counts, state, work)
@@ -331,7 +325,3 @@ def stepping(finish_step: Callable) -> Callable:
         return count
 
     return step
-
-
-finish_by_bodies, finish_by_rows = finishing(BY_BODIES), finishing(BY_ROWS)
-finish_by_sweeps = finishing(BY_SWEEPS)

@@ -5,7 +5,7 @@ import pytest
 
 from delassus.compile import FLOAT64, part
 from delassus.contact.operators import free
-from delassus.contact.operators.elements import Cones, cone_at
+from delassus.contact.operators.elements import CONE, Cones, cone_at
 from delassus.contact.operators.structure import BodiesArrays
 from delassus.contact.operators.system import BodiesOperator
 
@@ -24,7 +24,7 @@ class Sweeps:
         self.inverses, self.u = np.zeros(36 * n), np.zeros(6 * n)
         free.invert_inertias(self.model, bodies.inertias.ravel(), self.inverses, np.zeros(36))
         table = op._cone_numbers[2:]
-        cones = Cones(len(bodies.cones), table, part(table, 8 * op._slots))
+        cones = Cones(len(bodies.cones), table, part(table, CONE.size * op._slots))
         front = part(self.inverses, 36 * n_inside), part(self.u, 6 * n_inside)
         self.elements = [(joint, op._J, self.inverses, self.u) for joint in self.model.joints]
         self.elements += [(cone_at(cones, k), cones.C, *front) for k in range(cones.count)]

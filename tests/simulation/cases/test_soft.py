@@ -142,7 +142,7 @@ def test_rows_of_many_bodies_are_as_soft_as_rows_by_bodies():
     q[model.joint(model.body("ball").joint.name).q] = [-1.0, 0, 0.1, 0, 0, 0, 1]
     soft = SOFT["slow"]
     sim = resting(model, q, soft)
-    assert sim._worlds.world.is_by_rows
+    assert sim._worlds.world.form == "joints"
     height = sim.q[model.joint(model.body("ball").joint.name).q][2]
     assert 0.1 - height == pytest.approx(resting_depth(soft, GRAVITY) + MARGIN, abs=1e-8)
 

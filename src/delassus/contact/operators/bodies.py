@@ -46,6 +46,7 @@ from .elements import (
     add_forces,
     add_joint,
     cone_at,
+    place_of,
     row_velocity,
     weigh_by_block,
     weigh_rows,
@@ -202,7 +203,7 @@ def put_diagonal(model, cones, k, D, work):
         clear(u, 6 * count)
         for e in range(element.count):
             row = get6(cones.C, element.jacobian + 6 * (h * e + column))
-            at = element.places[e]
+            at = place_of(element, e)
             for m in range(6):
                 u[at + m] = u[at + m] + row[m]
         solve_front(work.reduced, count, u)

@@ -21,14 +21,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...compile import function, slots
+from ...compile import function, part, slots
 from ...spatial.vectors import get6, put6
 from .blocks import Block, add_product, add_scaled6, dot6, front_block, scale6
 from .order import INDEX, Order, index_record
 
 # Of one element: a coupling of several joints touches the bodies of all of them.
 MOST_BODIES, MOST_ROWS = 8, 6
-MOST_CONE_BODIES = 4
+MOST_CONE_BODIES = 8
 PANEL = MOST_BODIES * MOST_ROWS * 6  # numbers of the largest Jacobian of an element
 
 JOINT = np.dtype(
@@ -53,7 +53,7 @@ class Element(NamedTuple):
     height: int
     count: int
     jacobian: int
-    places: tuple[int, int, int, int]
+    places: Any
 
 
 class Cones(NamedTuple):
@@ -68,15 +68,19 @@ class Cones(NamedTuple):
 def cone_at(cones, k):
     """Element k of the cone rows."""
     at, n = k * CONE.size, cones.elements
-    to = at + CONE.places
-    places = (int(n[to]), int(n[to + 1]), int(n[to + 2]), int(n[to + 3]))
     return Element(
         int(n[at + CONE.row]),
         int(n[at + CONE.height]),
         int(n[at + CONE.count]),
         int(n[at + CONE.jacobian]),
-        places,
+        part(n, at + CONE.places),
     )
+
+
+@function
+def place_of(element, e):
+    """Where the velocities of the body e of an element start in a vector."""
+    return int(element.places[e])
 
 
 def joint_records(
@@ -112,7 +116,7 @@ def jacobian_block(element, J, e):
 def add_forces(element, J, x, f):
     """f + J^T x, for the rows of one element"""
     for e in range(element.count):
-        at, start = element.places[e], element.jacobian + 6 * element.height * e
+        at, start = place_of(element, e), element.jacobian + 6 * element.height * e
         force = get6(f, at)
         for r in range(element.height):
             force = add_scaled6(force, x[element.row + r], get6(J, start + 6 * r))
@@ -125,7 +129,7 @@ def row_velocity(element, J, r, u):
     v = 0.0
     for e in range(element.count):
         start = element.jacobian + 6 * (element.height * e + r)
-        v = v + dot6(get6(J, start), get6(u, element.places[e]))
+        v = v + dot6(get6(J, start), get6(u, place_of(element, e)))
     return v
 
 
@@ -172,9 +176,9 @@ def add_cone(element, J, panel, is_symmetric, A, pitch):
     Where it is symmetric, blocks below the diagonal are left out.
     """
     for e in range(element.count):
-        i, X = element.places[e] // 6, jacobian_block(element, J, e)
+        i, X = place_of(element, e) // 6, jacobian_block(element, J, e)
         for f in range(element.count):
-            j = element.places[f] // 6
+            j = place_of(element, f) // 6
             if i <= j or not is_symmetric:
                 Y = Block(panel, 6 * element.height * f, 6)
                 add_product(front_block(A, pitch, i, j), 1.0, X, Y, element.height)

@@ -18,7 +18,7 @@ from __future__ import annotations
 from ...compile import clear, function, part
 from ...spatial.vectors import get6, put6
 from .blocks import Block, add_product, add_scaled6, dot6, factor_block, get_row
-from .elements import row_velocity
+from .elements import place_of, row_velocity
 from .order import BLOCK_SIZE
 
 # A pivot below this part of its diagonal entry of M counts as zero.
@@ -76,7 +76,7 @@ def row_scales(element, J, r, inverses):
     total, least = 0.0, 0.0
     for e in range(element.count):
         row = get6(J, element.jacobian + 6 * (element.height * e + r))
-        share = dot6(row, moved(inverses, element.places[e], row))
+        share = dot6(row, moved(inverses, place_of(element, e), row))
         total = total + share
         if share > 0.0 and (least == 0.0 or share < least):
             least = share
@@ -108,7 +108,7 @@ def push(element, J, change, inverses, u):
         force = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for r in range(element.height):
             force = add_scaled6(force, change[r], get6(J, start + 6 * r))
-        at = element.places[e]
+        at = place_of(element, e)
         put6(u, at, add_scaled6(get6(u, at), 1.0, moved(inverses, at, force)))
 
 
@@ -121,6 +121,6 @@ def put_diagonal(element, J, inverses, D):
             D[h * r + column] = 0.0
         for e in range(element.count):
             start = element.jacobian + 6 * h * e
-            motion = moved(inverses, element.places[e], get6(J, start + 6 * column))
+            motion = moved(inverses, place_of(element, e), get6(J, start + 6 * column))
             for r in range(h):
                 D[h * r + column] = D[h * r + column] + dot6(get6(J, start + 6 * r), motion)

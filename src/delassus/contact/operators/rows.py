@@ -26,7 +26,7 @@ from .blocks import (
     subtract_transposed,
     sum6,
 )
-from .elements import cone_at
+from .elements import cone_at, place_of
 
 
 @function
@@ -61,14 +61,14 @@ def put_halves(model, cones, U, Y, first):
         element = cone_at(cones, k)
         start = n
         for e in range(element.count):
-            start = min(start, element.places[e])
+            start = min(start, place_of(element, e))
         for r in range(element.height):
             at = n * (element.row + r)
             for t in range(n):
                 Y[at + t] = 0.0
             for e in range(element.count):
                 row = get6(cones.C, element.jacobian + 6 * (element.height * e + r))
-                put6(Y, at + element.places[e], row)
+                put6(Y, at + place_of(element, e), row)
             first[element.row + r] = 1.0 * start
             solve_half(model, U, Y, at, start)
 

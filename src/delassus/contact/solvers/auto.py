@@ -53,7 +53,7 @@ def newton_or_admm(op: Operator, run_admm):
                 )  # fmt: skip
                 total, share = total + int(steps), 2 * share
             found, steps = run_newton(
-                model, counts, min(limits[LIMIT.newton_steps], budget - total), is_kept, cones,
+                model, counts, min(limits[LIMIT.newton_steps], budget - total), 1.0, is_kept, cones,
                 options, reactions, total, history, work.newton, work.dense,
             )  # fmt: skip
             if is_kept and is_attempt and steps == 0 and total > before:

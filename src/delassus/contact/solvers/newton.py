@@ -17,7 +17,7 @@ All is scaled (see `operators.dense`). The cost of a step is O(n^3) for the n ro
 
 from __future__ import annotations
 
-from ...compile import absolute, function, layout, maximum, routine, sqrt
+from ...compile import absolute, function, layout, maximum, minimum, routine, sqrt
 from ..laws.cones import length2, project, row_count
 from ..laws.request import OPTION
 from ..laws.residuals import unscaled_map
@@ -38,7 +38,10 @@ CLOSE = 0.01  # of 1: a factor for all reactions that is not worth a look
 AT_BOUND, HARDLY = 1.0 - 1e-4, 1e-2
 # Of E, so that redundant contacts do not make the matrix singular. Rows that hold more than bodies
 # can follow, as dry friction of all joints does with feet that stick, ask for changes without
-# bounds, which a stronger damping keeps small.
+# bounds, which damping keeps small: it is this share of the natural map beside the reactions, and
+# falls with it, but not faster than by DAMPING_FALL in a step. Where a step fails, it is as strong
+# as it may be.
+DAMPING_SHARE, DAMPING_FALL = 0.1, 0.1
 DAMPING, STRONG_DAMPING = 1e-7, 1e-3
 
 
@@ -161,6 +164,17 @@ def keep_active(counts, coefficients, reactions, newton):
                 newton.F[i + k] = reactions[i + k]
 
 
+@function
+def choose_damping(n, reactions, merit):
+    """Damping that falls with the natural map; its length |F| is `merit`."""
+    square = 0.0
+    for i in range(n):
+        square = square + reactions[i] * reactions[i]
+    size = sqrt(square) + merit
+    damping = DAMPING_SHARE * merit / size if size > 0.0 else DAMPING
+    return minimum(maximum(damping, DAMPING), STRONG_DAMPING)
+
+
 def newton_method(op: Operator):
     """Newton's method with an operator."""
     multiply, solve_blocks = op.multiply, op.solve_blocks
@@ -205,30 +219,35 @@ def newton_method(op: Operator):
 
     @routine
     def run(
-        model, counts, most, is_kept, cones, options, reactions, first, history, newton, memory
-    ):
+        model, counts, most, polish, is_kept, cones, options, reactions, first, history, newton,
+        memory,
+    ):  # fmt: skip
         """Improve reactions by at most `most` steps. Returns the natural map, and the steps.
 
+        Where the natural map is below the tolerance, but not by the factor `polish`, there is one
+        step more.
         `is_kept` tells whether to write the natural map after each step to `history`, from `first`.
         """
-        n = row_count(counts)
+        n, tolerance = row_count(counts), options[OPTION.tolerance]
         found, merit = evaluate(model, counts, cones, options, reactions, newton, memory)
-        if found > options[OPTION.tolerance] and most > 0:
+        if found > polish * tolerance and most > 0:
             found, merit = rescale(
                 model, counts, (found, merit), cones, options, reactions, newton, memory
             )
-        steps, is_falling = 0, True
-        while found > options[OPTION.tolerance] and is_falling and steps < most:
+        steps, is_falling, is_polished = 0, True, found <= polish * tolerance
+        damping = choose_damping(n, reactions, merit)
+        while is_falling and steps < most and (found > tolerance or not is_polished):
             steps += 1
-            length, damping, is_falling, tries = 1.0, DAMPING, False, 0
-            before = merit
-            while not is_falling and tries < MOST_TRIES:
-                if tries < 2:
-                    if tries == 1:  # the system is that of the reactions again
+            length, is_falling, is_strong, tries = 1.0, False, False, 0
+            before, is_polished = merit, found <= tolerance
+            while not is_falling and tries < (1 if is_polished else MOST_TRIES):
+                if tries == 0 or not is_strong:
+                    if tries > 0:  # the system is that of the reactions again
                         evaluate(model, counts, cones, options, reactions, newton, memory)
                         damping = STRONG_DAMPING
                     elif steps == 1:
                         keep_active(counts, cones.coefficients, reactions, newton)
+                    is_strong = damping == STRONG_DAMPING
                     solve_blocks(model, counts, damping, newton, memory)
                 else:
                     length = SHORTENING * length
@@ -241,11 +260,14 @@ def newton_method(op: Operator):
                 new, merit = evaluate(model, counts, cones, options, newton.tried, newton, memory)
                 # A natural map that is small enough counts, whatever |F| does.
                 is_falling = merit < (1.0 - 0.1 * length) * before
-                is_falling = is_falling or new <= options[OPTION.tolerance]
+                is_falling = is_falling or new <= polish * tolerance
             if is_falling:
                 found = new
+                is_polished = is_polished or found <= polish * tolerance
                 for i in range(n):
                     reactions[i] = newton.tried[i]
+                least = maximum(DAMPING_FALL * damping, DAMPING)
+                damping = maximum(choose_damping(n, reactions, merit), least)
             if is_kept:
                 history[first + steps - 1] = found
         return found, steps

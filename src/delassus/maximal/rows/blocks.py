@@ -19,7 +19,7 @@ from ...compile import function, slots
 from ...spatial.vectors import get3
 from ..structure.packed import SIDE
 from .bodies import put_side, side_mobility, side_velocity
-from .joints import JOINT, ROW_SIZE
+from .joints import JOINT, ROW_SIZE, row_velocity
 
 ROW = slots(velocity=1, residual=1, bias=1, mobility=1, compliance=1, regulation=1)
 PAIR = 2 * SIDE  # numbers of a row between two bodies
@@ -68,6 +68,15 @@ def put_joint(system, j, bodies, joints, blocks, rows):
         measure_row(system, bodies, blocks, ends, rows, joint.row + k)
         residual = joints[j * JOINT.size + JOINT.error + k]
         rows[(joint.row + k) * ROW.size + ROW.residual] = residual
+
+
+@function
+def measure_joint(system, j, bodies, joints, rows):
+    """Velocity and error of the rows of joint j, for which it holds by itself: without mobility."""
+    joint, at = system.joints[j], j * JOINT.size
+    for k in range(joint.rows):
+        put_measures(rows, joint.row + k, row_velocity(joint, k, bodies, joints, at), 0.0)
+        rows[(joint.row + k) * ROW.size + ROW.residual] = joints[at + JOINT.error + k]
 
 
 @function

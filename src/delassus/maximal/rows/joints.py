@@ -244,11 +244,13 @@ def turned_angle(joint, relative, local, near):
 
     Without a known angle nearby, the turns of a screw are counted by its advance.
     """
-    angle = atan2(relative[3] - relative[1], relative[0] + relative[4])
+    sine, cosine = relative[3] - relative[1], relative[0] + relative[4]
     if joint.nq > 0:  # a joint of the tree, whose last coordinate is the angle
-        angle = wound(angle, near[joint.q + joint.nq - 1])
-        if near[joint.q + joint.nq - 1] == near[joint.q + joint.nq - 1]:
-            return angle
+        known = near[joint.q + joint.nq - 1]
+        if known == known:
+            s, c = sincos(known)
+            return known + atan2(sine * c - cosine * s, cosine * c + sine * s)
+    angle = atan2(sine, cosine)
     return angle if joint.pitch == 0.0 else wound(angle, local[2] / joint.pitch)
 
 

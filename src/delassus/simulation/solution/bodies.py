@@ -1,60 +1,57 @@
-"""Cone rows by the bodies that they touch: for many contacts on few bodies.
+"""All bodies by their own velocities, and cone rows by the bodies that they touch.
 
-See `contact.operators.bodies`; the front are all bodies that cone rows can touch. Softness R of
-rows is a penalty of their own: the operator is D_c + R.
+For many contacts on few bodies. See `contact.operators.bodies`; the front are all bodies that cone
+rows can touch.
 """
 
 from __future__ import annotations
 
-from ...compile import function, layout, part
-from ...contact.operators import Operator
+from ...compile import function, part, routine
 from ...contact.operators import bodies as operator
-from ...contact.operators.bodies import BLOCK
-from ...contact.operators.elements import cone_at
+from ...contact.operators.elements import add_joint, weigh_rows
+from ...contact.operators.recovery import JointRows, expand, put_forces, recover
+from ...maximal.assembly import put_inertia
 from ..structure.world import bodies_of
+from .blocks import block_operator
 from .cones import cones_of
+from .form import Form, put_stiffness
 
-# Penalties of rows, and E + H R of elements.
-BODIES = layout(operator.NEWTON, penalties="cone_rows", softened="cone_blocks")
-
-
-@function
-def factor(model, count, penalty, memory):
-    """Prepare solutions with D_c + R + penalty."""
-    for t in range(count):
-        memory.penalties[t] = 1.0 / (penalty + memory.compliance[t])
-    operator.factor(bodies_of(model), cones_of(memory), memory.penalties, memory)
+BODIES_OPERATOR = block_operator(bodies_of, cones_of)
 
 
 @function
-def solve(model, count, x, memory):
-    """x <- (D_c + R + penalty)^-1 x"""
-    operator.solve(bodies_of(model), cones_of(memory), memory.penalties, x, x, memory)
+def first_joint(model):
+    """All joints have rows in A."""
+    return 0
+
+
+@routine
+def prepare(model, work):
+    """A = M + springs + J^T S_j^-1 J, without inside bodies."""
+    view, op = bodies_of(model), work.op
+    put_stiffness(model, work)
+    for i in range(1, len(model.bodies)):
+        put_inertia(model, i, work.bodies, work.inertia, 36 * (i - 1))
+    operator.put_inertias(view, work.inertia, op)
+    operator.add_joints(view, op.blocks, work.stiffness, op)
+    for k in range(len(model.springs)):
+        spring = model.springs[k]
+        total = 0.0
+        for t in range(spring.row, spring.row + spring.height):
+            total = total + work.weights[t]
+        if total > 0.0:
+            weigh_rows(spring, work.free_blocks, work.weights, op.panel)
+            add_joint(view, spring, work.free_blocks, op.panel, op.A)
+    operator.prepare(view, op)
 
 
 @function
-def multiply(model, count, x, y, memory):
-    """y = (D_c + R) x; y is not x"""
-    operator.multiply(bodies_of(model), cones_of(memory), x, y, memory)
-    for t in range(count):
-        y[t] = y[t] + memory.compliance[t] * x[t]
-
-
-@function
-def solve_blocks(model, counts, damping, newton, memory):
-    """(E + H R + damping + H D_c) d = -F"""
-    for t in range(counts[1] + counts[2] + 3 * counts[3]):
-        newton.d[t] = -newton.F[t]
-    cones = cones_of(memory)
-    for k in range(cones.count):
-        element = cone_at(cones, k)
-        for i in range(element.height):
-            for j in range(element.height):
-                at, R = BLOCK * k + element.height * i + j, memory.compliance[element.row + j]
-                memory.softened[at] = newton.E[at] + R * newton.H[at]
-    operator.solve_blocks(
-        bodies_of(model), cones, memory.softened, newton.H, newton.d, damping, newton.d, memory
-    )
+def load(model, held, g, work):
+    """g + J^T (lambda_j - S_j^-1 c), with inside bodies eliminated."""
+    view, op = bodies_of(model), work.op
+    joints = JointRows(op.blocks, work.stiffness, held.drift, held.impulses)
+    put_forces(view, joints, g, work.moved, op)
+    operator.reduce_forces(view, work.moved, op)
 
 
 @function
@@ -73,10 +70,27 @@ def free_velocities(model, count, work):
 
 
 @function
-def push(model, count, u, work):
-    """u + C^T lambda_c, with inside bodies eliminated."""
-    front = part(u, operator.first_cone_velocity(bodies_of(model)))
+def push(model, count, x, work):
+    """x + C^T lambda_c, with inside bodies eliminated."""
+    front = part(x, operator.first_cone_velocity(bodies_of(model)))
     operator.push_front(cones_of(work.op), work.cones.reactions, front)
 
 
-BODIES_OPERATOR = Operator(factor, solve, multiply, solve_blocks)
+@function
+def settle(model, held, limits, x, u, work):
+    """u = A^-1 x for joints with damping; then joints hold. What is left of J u + c is returned."""
+    view, op = bodies_of(model), work.op
+    for t in range(6 * (len(model.bodies) - 1)):
+        u[t] = x[t]
+    expand(view, u, op)
+    joints = JointRows(op.blocks, work.stiffness, held.drift, held.impulses)
+    residual, _ = recover(view, joints, limits, u, op)
+    return residual
+
+
+@function
+def hold(model, count, g, u, work):
+    """All impulses of joints are known."""
+
+
+BODIES_FORM = Form(first_joint, prepare, load, begin, free_velocities, push, settle, hold)

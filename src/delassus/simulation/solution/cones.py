@@ -18,7 +18,7 @@ from ...contact.kernels import CONES
 from ...contact.laws.cones import natural_map
 from ...contact.laws.request import OPTION
 from ...contact.operators.bodies import first_cone_velocity
-from ...contact.operators.elements import CONE, Cones, cone_at
+from ...contact.operators.elements import CONE, Cones, cone_at, place_of
 from ...maximal.assembly import joint_blocks, joint_rows
 from ...maximal.rows.blocks import PAIR, ROW
 from ...maximal.rows.contacts import CONTACT, CONTACT_BLOCKS
@@ -150,7 +150,7 @@ def natural_map_now(model, counts, options, u, work):
             v = work.bias[t] + work.op.compliance[t] * cones.reactions[t]
             for e in range(element.count):
                 start = element.jacobian + SIDE * (element.height * e + r)
-                place = first + element.places[e]
+                place = first + place_of(element, e)
                 for m in range(SIDE):
                     v = v + work.op.blocks[start + m] * u[place + m]
             cones.own_velocity[t] = v / cones.scale[t]

@@ -12,7 +12,9 @@ from ...contact.operators import Operator, dense
 from ...contact.operators.elements import cone_at
 from ...contact.operators.rows import dot_from, put_halves, put_matrix
 from ..structure.world import bodies_of
+from .bodies import first_joint, hold, load, prepare, settle
 from .cones import cones_of, count_rows
+from .form import Form
 
 ROWS = layout(
     rows_matrix=dense.matrix_memory("dense_rows"),
@@ -93,14 +95,15 @@ def free_velocities(model, count, work):
 
 
 @function
-def push(model, count, u, work):
-    """u + C^T lambda_c, with all bodies eliminated: U^-T C^T is Y."""
+def push(model, count, x, work):
+    """x + C^T lambda_c, with all bodies eliminated: U^-T C^T is Y."""
     op, n = work.op, 6 * (len(model.bodies) - 1)
     for i in range(count):
-        x = work.cones.reactions[i]
-        if x != 0.0:
+        reaction = work.cones.reactions[i]
+        if reaction != 0.0:
             for t in range(int(op.first[i]), n):
-                u[t] = u[t] + x * op.Y[n * i + t]
+                x[t] = x[t] + reaction * op.Y[n * i + t]
 
 
 ROWS_OPERATOR = Operator(factor, solve, multiply, solve_blocks)
+ROWS_FORM = Form(first_joint, prepare, load, begin, free_velocities, push, settle, hold)

@@ -9,8 +9,7 @@ from ...compile import function, layout
 from ...contact.operators.dense import DENSE_OPERATOR
 from ...contact.solvers.prox import PROX, prox
 from ...contact.solvers.splitting import SPLITTING, splitting
-from . import rows
-from .solving import SOLVING, Form
+from .solving import SOLVING
 
 SWEEPS = layout(by_splitting=SPLITTING, by_prox=PROX)
 
@@ -32,6 +31,3 @@ def sweep_cones(model, counts, limits, options, work):
             work.by_splitting, matrix,
         )  # fmt: skip
     return 0.0, total
-
-
-BY_SWEEPS = Form(rows.begin, rows.free_velocities, rows.push, sweep_cones)

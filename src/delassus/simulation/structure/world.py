@@ -9,22 +9,24 @@ import numpy as np
 
 from ...compile import Tabulated, function
 from ...contact.operators.bodies import BLOCK
-from ...contact.operators.elements import CONE, JOINT, PAIR, joint_records
+from ...contact.operators.elements import CONE, JOINT, PAIR
 from ...contact.operators.order import COLUMN, INDEX, PLACE, TARGET, find_order
 from ...contact.operators.structure import extents
 from ...dynamics.actuation.packed import actuator_type
-from ...maximal.structure.packed import SIDE, SystemArrays
+from ...maximal.structure.packed import SystemArrays
 from ...maximal.system import MaximalSystem
 from ..actuation.drives import Drives
 from ..collision.geometry import GEOMETRY_FIELDS, Geometry, GeometryArrays
 from ..collision.outside import OUTSIDE
 from ..collision.pairs import pair_type
 from ..collision.shapes import shape_type
+from .elements import cone_bodies, elements, joint_elements
+from .grouping import GROUP_TYPES, NO_EXTENTS, NO_GROUPS, Groups, Tree, group
 from .state import state_sizes
 
-_MOST_FRONT = 6  # bodies that cone rows can touch, above which these are solved for by rows
 OPERATOR_FIELDS = (
     *("places", "columns", "inner_rows", "updates", "order", "held", "springs", "pairs"),
+    *Groups._fields,
 )
 
 
@@ -37,7 +39,8 @@ class WorldArrays(
     """The arrays of a system, of the operator over its bodies, and of its shapes.
 
     `held` are the elements of joint rows, `springs` one for each degree of freedom: see
-    `contact.operators.elements`.
+    `contact.operators.elements`. `roots` are the first bodies of trees, `loops` the elements of
+    rows that are not of the tree over groups of degrees of freedom: see `grouping.Groups`.
     """
 
     __slots__ = ()
@@ -52,7 +55,7 @@ class WorldArrays(
         own = (PLACE, COLUMN, INDEX, TARGET, INDEX, JOINT, JOINT, PAIR)
         geometry = (shape_type(real), pair_type(real), real)
         drives = (actuator_type(real), INDEX, real, real, real)
-        return (*SystemArrays.array_types(real), *own, *geometry, *drives)
+        return (*SystemArrays.array_types(real), *own, *GROUP_TYPES, *geometry, *drives)
 
     @classmethod
     def takes(cls, world) -> bool:
@@ -68,6 +71,7 @@ class WorldArrays(
             world.held,
             world.springs,
             world.pairs,
+            *world.groups,
             geometry.shapes,
             geometry.candidates,
             geometry.vertices,
@@ -102,36 +106,52 @@ def bodies_of(model):
     )
 
 
+@function
+def groups_of(model):
+    """A world's arrays as the operator over bodies reads them, with groups in their place."""
+    return Bodies(
+        model.group_places,
+        model.group_columns,
+        model.group_rows,
+        model.group_updates,
+        model.group_order,
+        model.loops,
+        model.loop_pairs,
+    )
+
+
 class World(Tabulated):
     """A system of bodies with what collides, ready to be simulated.
 
-    `is_by_rows` is in which form cone rows are solved for: see `solution`. By bodies, if these are
-    few, or lie about without joints; else by rows, as not all joints of a robot are at a limit, and
-    not all of its bodies touch something. Solvers that sweep over rows have them `by_rows` always.
+    `form` is in which form a step is solved, one of FORMS: see `solution` and `choose_form`.
     """
 
-    def __init__(
-        self, system: MaximalSystem, geometry: Geometry, drives: Drives, by_rows: bool = False
-    ):
+    def __init__(self, system: MaximalSystem, geometry: Geometry, drives: Drives, form: str):
         super().__init__()
         self.system, self.geometry, self.drives = system, geometry, drives
-        joints = [(j.rows, (j.base, j.follower)) for j in system.joints]
-        joints += [(c.rows, tuple(c.bodies(system.joints))) for c in system.couplings]
+        self.form = form
+        joints = joint_elements(system)
         free = [(1, (j.base, j.follower)) for j in system.joints for _ in range(j.nv)]
         touched = [tuple(b - 1 for b in bodies if b > 0) for _, bodies in joints]
-        front = self._front()
-        self.is_by_rows = by_rows or (len(front) > _MOST_FRONT and bool(joints))
         touched = [t for t in touched if t]
-        self.order = find_order(system.n_bodies, touched, () if self.is_by_rows else front)
-        self.held, pairs = _elements(self.order, joints)
-        self.springs, more = _elements(self.order, free, len(pairs))
+        n = system.n_bodies
+        if form == "joints":
+            self.order = find_order(n, (), range(n))
+        else:
+            front = cone_bodies(system, geometry) if form == "bodies" else ()
+            self.order = find_order(n, touched, front)
+        self.held, pairs = elements(self.order, joints)
+        self.springs, more = elements(self.order, free, len(pairs))
         self.pairs = np.concatenate([pairs, more])
         slots = system.contact_slots + len(system.limits) + len(system.bounded)
-        own = extents(self.order, self.held, slots)
-        dimensions = {**system.dimensions, **own, "n_bounded": len(system.bounded)}
+        if form == "joints":
+            self.groups, own = group(Tree(system, geometry), slots)
+        else:
+            self.groups, own = NO_GROUPS, extents(self.order, self.held, slots) | NO_EXTENTS
+        dimensions = {**own, **system.dimensions, "n_bounded": len(system.bounded)}
         cone_rows = len(system.limits) + len(system.bounded) + 3 * system.contact_slots
         dimensions |= {"joint_rows": system.n_joint_rows, "cone_rows": max(cone_rows, 1)}
-        dimensions["dense_rows"] = dimensions["cone_rows"] if self.is_by_rows else 0
+        dimensions["dense_rows"] = dimensions["cone_rows"] if form == "rows" else 0
         dimensions |= {"cone_table": CONE.size * slots, "cone_blocks": BLOCK * slots}
         dimensions["n_state"] = sum(state_sizes(dimensions))
         dimensions["n_shapes"] = len(self.geometry.shapes)
@@ -144,18 +164,6 @@ class World(Tabulated):
         dimensions["n_sensed"] = felt
         self.dimensions = dimensions
 
-    def _front(self) -> set[int]:
-        """Bodies that cone rows can touch."""
-        system = self.system
-        found = {body - 1 for body in self.geometry.bodies()}
-        limited = {limit.joint for limit in system.limits}
-        rubbing = [
-            j for j in system.joints for k in range(j.v, j.v + j.nv) if k in set(system.bounded)
-        ]
-        for joint in [system.joints[j] for j in limited] + rubbing:
-            found |= {joint.base - 1, joint.follower - 1}
-        return {body for body in found if body >= 0}
-
     def start(self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray) -> np.ndarray:
         """The state with these poses, twists and coordinates, and no reactions."""
         state = np.zeros(self.dimensions["n_state"])
@@ -164,22 +172,3 @@ class World(Tabulated):
         state[7 * n : 13 * n] = state[13 * n : 19 * n] = twists.ravel()
         state[19 * n : 19 * n + self.system.nq] = q
         return state
-
-
-def _elements(order, given: list[tuple], first_pair: int = 0) -> tuple:
-    """JOINT and PAIR records of elements whose blocks stand as `maximal.structure` has them.
-
-    The world, body 0, has a block too, which is passed over; elements that touch nothing else have
-    no height.
-    """
-    bodies = [tuple(b - 1 for b in touched if b > 0) for _, touched in given]
-    heights = [height if own else 0 for (height, _), own in zip(given, bodies, strict=True)]
-    records, pairs = joint_records(order, bodies, heights)
-    at = row = 0
-    for record, (height, touched) in zip(records, given, strict=True):
-        skipped = next((k for k, b in enumerate(touched) if b > 0), 0)
-        record["jacobian"], record["row"] = at + SIDE * height * skipped, row
-        at, row = at + SIDE * height * len(touched), row + height
-        record["pair"] += first_pair
-        record["pair_end"] += first_pair
-    return records, pairs
