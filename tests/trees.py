@@ -52,7 +52,9 @@ def random_inertia(rng):
     return dl.Inertia.of(mass, center, matrix)
 
 
-def random_tree(seed, bodies=8, types=None, branching=0.4, trees=0.1, is_square=False):
+def random_tree(
+    seed, bodies=8, types=None, branching=0.4, trees=0.1, is_square=False, has_friction=True
+):
     """A tree whose joints cycle through all types; the same seed gives the same tree.
 
     If square, all is at right angles, and most joints turn about an axis.
@@ -78,7 +80,7 @@ def random_tree(seed, bodies=8, types=None, branching=0.4, trees=0.1, is_square=
             inertia=random_inertia(rng),
             armature=rng.uniform(0.0, 0.3),
             damping=rng.uniform(0.0, 1.0),
-            friction=rng.uniform(0.0, 1.0),
+            friction=has_friction * rng.uniform(0.0, 1.0),
             stiffness=rng.uniform(0.0, 1.0),
         )
         builder.add_frame(f"f{i}", f"b{i}", random_placement(rng))

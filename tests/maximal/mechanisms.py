@@ -69,9 +69,9 @@ LOOPS = {**{kind: closure(kind) for kind in CLOSURES}, "weld": weld, "connect": 
 LOOPS["distance"] = distance
 
 
-def looped(kind, seed=3, bodies=9):
+def looped(kind, seed=3, bodies=9, **options):
     """A random tree with a loop of a kind: the model, and a state that fits it."""
-    tree = random_tree(seed, bodies, trees=0.0)
+    tree = random_tree(seed, bodies, trees=0.0, **options)
     rng = np.random.default_rng(seed)
     q = tree.random_configuration(rng)
     model = with_loop(tree, q, (bodies - 1, 0), LOOPS[kind], seed)

@@ -1,0 +1,152 @@
+"""The forms of a step's problem: by joints, by bodies and by rows they have one solution."""
+
+import numpy as np
+import pytest
+
+import delassus as dl
+from delassus.benchmarks.simulation.scenes import hanging, quadruped, walker
+from delassus.compile import FLOAT64
+from delassus.maximal.assembly import place_system
+from delassus.simulation import runs
+from delassus.simulation.solution.tree import add_mass_matrix, put_motions
+from delassus.simulation.step import STEP
+from delassus.simulation.structure.world import WorldArrays
+from maximal.mechanisms import COUPLINGS, LOOPS, coupled, looped
+from trees import random_tree, relative
+
+pytestmark = pytest.mark.uncompiled
+
+
+def simulated(monkeypatch, form, model, q, v=None, steps=3, control=None, **options):
+    """A simulator that has made steps with its problem in a form."""
+    monkeypatch.setattr(runs, "choose_form", lambda *_: form)
+    told = {"dt": 1e-3, "ground": False, "tolerance": 1e-10, "joint_tolerance": 1e-11}
+    sim = dl.Simulator(model, **(told | options))
+    sim.reset(q, v)
+    if steps > 0:
+        sim.rollout(steps, control)
+    assert sim.metrics["natural_map"] <= 1e-10
+    return sim
+
+
+def assert_equal_motion(monkeypatch, others, *given, v_tolerance=1e-9, **options):
+    """Steps by joints and in another form give the same states; both are returned."""
+    joints, other = (simulated(monkeypatch, form, *given, **options) for form in ("joints", others))
+    assert np.abs(joints.q - other.q).max() < 0.1 * v_tolerance
+    assert np.abs(joints.v - other.v).max() < v_tolerance
+    return joints, other
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_trees_of_all_joint_types_move_alike_and_feel_the_same_reactions(monkeypatch, seed):
+    model = random_tree(seed, 9)
+    rng = np.random.default_rng(seed)
+    q, v = model.random_configuration(rng), rng.standard_normal(model.nv)
+    joints, rows = assert_equal_motion(monkeypatch, "rows", model, q, v)
+    assert relative(joints.reactions, rows.reactions) < 1e-6
+    assert joints.metrics["joint_velocity"] < 1e-13
+
+
+@pytest.mark.parametrize("integrator", ["euler", "midpoint", "rk4"])
+@pytest.mark.parametrize("kind", ["Cylindrical", "Universal", "distance"])
+def test_loops_are_rows_of_the_degrees_of_freedom_between_their_ends(monkeypatch, kind, integrator):
+    # Without dry friction, which can hold what a loop holds: reactions would not be unique.
+    model, q, v = looped(kind, has_friction=False)
+    joints, rows = assert_equal_motion(
+        monkeypatch, "rows", model, q, 0.3 * v, integrator=integrator
+    )
+    assert relative(joints.reactions, rows.reactions) < 1e-5
+
+
+@pytest.mark.parametrize("kind", COUPLINGS)
+def test_couplings_are_rows_of_their_joints(monkeypatch, kind):
+    model, q, v = coupled(COUPLINGS[kind])
+    assert_equal_motion(monkeypatch, "rows", model, q, 0.3 * v)
+
+
+@pytest.mark.parametrize("kind", ["Cylindrical", "weld"])
+def test_joints_are_closed_by_the_same_displacement(monkeypatch, kind):
+    assert kind in LOOPS
+    model, q, v = looped(kind)
+    joints, rows = assert_equal_motion(monkeypatch, "rows", model, q, 0.3 * v, displacement=True)
+    assert max(joints.metrics["joint_error"], rows.metrics["joint_error"]) < 1e-9
+
+
+def test_a_mechanism_with_loops_hangs_alike(monkeypatch):
+    scene = hanging()
+    v = np.random.default_rng(0).uniform(-1.0, 1.0, scene.model.nv)
+    assert_equal_motion(monkeypatch, "bodies", scene.model, scene.q, v, v_tolerance=1e-7)
+
+
+@pytest.mark.parametrize("others", ["bodies", "rows"])
+def test_a_mechanism_with_loops_lands_alike(monkeypatch, others):
+    scene = walker()
+    q = scene.q.copy()
+    q[2] -= 0.005
+    v = np.zeros(scene.model.nv)
+    v[0] = 0.5  # it slides
+    assert_equal_motion(
+        monkeypatch, others, scene.model, q, v, 3, scene.control, ground=True, v_tolerance=1e-7
+    )
+
+
+def test_a_quadruped_with_dry_friction_lands_alike(monkeypatch):
+    scene = quadruped(1)
+    sims = assert_equal_motion(
+        monkeypatch, "rows", scene.model, scene.q, None, 3, scene.control, ground=True
+    )
+    assert len(sims[0].contacts) == 4
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_motions_across_joints_give_the_mass_matrix_and_hold_all_other_rows(monkeypatch, seed):
+    model = random_tree(seed, 9)
+    rng = np.random.default_rng(seed)
+    q = model.random_configuration(rng)
+    sim = simulated(monkeypatch, "joints", model, q, steps=0)
+    world = sim._worlds.world
+    arrays, n = world.arrays(WorldArrays, FLOAT64), world.dimensions
+    work = STEP.divide(np.zeros(STEP.size(n)), n)
+    poses, twists = world.system.state(q, np.zeros(model.nv))
+    place_system(arrays, poses.ravel(), twists.ravel(), q, work)
+    put_motions(arrays, work)
+
+    # Rows of joint j, in its record, have the velocity 1 for their own motion and 0 for others.
+    tree = work.op.tree
+    T = np.array(tree.motions).reshape(-1, 6, 6)
+    arms = np.array(tree.arms).reshape(-1, 3)
+    J = np.vstack([world.system.jacobian(poses, q), world.system.coordinate_jacobian(poses, q)])
+    at_centers = T.copy()
+    for j in range(model.n_bodies):
+        at_centers[j, :, :3] += np.cross(T[j, :, 3:], arms[j])
+    for j, joint in enumerate(world.system.joints):
+        first = sum(before.rows for before in world.system.joints[:j])
+        own = [*range(first, first + joint.rows)]
+        own += [world.system.n_joint_rows + joint.v + k for k in range(joint.nv)]
+        follower = J[own, 6 * j : 6 * j + 6]
+        assert np.allclose(follower @ at_centers[j].T, np.eye(6), atol=1e-11)
+
+    work.op.A[:] = 0.0
+    add_mass_matrix(arrays, work.op.A, work)
+    M, number = np.zeros((model.nv, model.nv)), 0
+    for k in range(model.nv):
+        first, end = arrays.dof_steps[k], arrays.paths[arrays.dofs[k]["joint"]]["end"]
+        for t in range(first, end):
+            i = int(np.flatnonzero(arrays.dof_places == arrays.steps[t]["place"])[0])
+            M[k, i] = M[i, k] = work.op.A[arrays.mass_places[number]]
+            number += 1
+    armature = np.concatenate([joint.data.armature for joint in model.joints])
+    assert relative(M + np.diag(armature), dl.mass_matrix(model, q)) < 1e-12
+
+
+def form_of(model, **options):
+    return dl.Simulator(model, ground=False, **options)._worlds.world.form
+
+
+def test_the_structure_of_a_model_decides():
+    assert form_of(walker().model) == "joints"
+    soft = dl.maximal.Stabilization(soft_joints=dl.maximal.Softening())
+    assert form_of(walker().model, stabilization=soft) == "bodies"
+    assert form_of(random_tree(0, 9, [lambda _: dl.Gimbal(), lambda _: dl.Planar()])) == "rows"
+    assert form_of(random_tree(0, 4, [lambda _: dl.Free()])) == "bodies"
+    assert form_of(random_tree(0, 60, [lambda _: dl.Revolute((0, 0, 1))])) == "rows"
