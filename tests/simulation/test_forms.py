@@ -64,6 +64,20 @@ def test_couplings_are_rows_of_their_joints(monkeypatch, kind):
     assert_equal_motion(monkeypatch, "rows", model, q, 0.3 * v)
 
 
+@pytest.mark.parametrize("other", ["link1_joint", "link2_joint"])
+def test_couplings_take_joints_that_carry_both_bodies_into_account(monkeypatch, other):
+    b = dl.ModelBuilder("chain")
+    for k in range(3):
+        b.add_body(
+            f"link{k}", f"link{k - 1}" if k else "world", dl.Revolute((0, 1, 0)), (0.2, 0, 0),
+            mass=1.0, com=(0.1, 0, 0), inertia=0.01 * np.eye(3),
+        )  # fmt: skip
+    b.add_constraint(dl.Gear("link0_joint", other, 2.0))
+    model = b.build()
+    v = np.array([0.5, 0.2, -0.3])
+    assert_equal_motion(monkeypatch, "rows", model, model.neutral(), v)
+
+
 @pytest.mark.parametrize("kind", ["Cylindrical", "weld"])
 def test_joints_are_closed_by_the_same_displacement(monkeypatch, kind):
     assert kind in LOOPS

@@ -188,12 +188,16 @@ def test_joints_that_are_soft_stay_with_their_integrators():
 
 
 def test_rows_that_slide_take_one_step_of_newtons_method():
-    """A quadruped that sinks on its feet: joints slide as in the step before, in all its steps."""
+    """A quadruped that sinks on its feet: joints slide as in the step before, in all its steps.
+
+    At times there is a second one, that polishes.
+    """
     scene = quadruped(1)
     sim = scene.simulator()
     sim.reset(scene.q)
     sim.rollout(310, scene.control)
     made = sim.rollout(20, scene.control)
     assert np.all(made.metrics["contacts"] == 4)
-    assert np.all(made.metrics["iterations"] <= 1)
+    assert np.median(made.metrics["iterations"]) <= 1
+    assert np.all(made.metrics["iterations"] <= 2)
     assert np.all(made.metrics["natural_map"] <= 1e-6)

@@ -39,9 +39,9 @@ AT_BOUND, HARDLY = 1.0 - 1e-4, 1e-2
 # Of E, so that redundant contacts do not make the matrix singular. Rows that hold more than bodies
 # can follow, as dry friction of all joints does with feet that stick, ask for changes without
 # bounds, which damping keeps small: it is this share of the natural map beside the reactions, and
-# falls with it, but not faster than by DAMPING_FALL in a step. Where a step fails, it is as strong
-# as it may be.
-DAMPING_SHARE, DAMPING_FALL = 0.1, 0.1
+# falls with it, but not faster than by DAMPING_FALL in a step. FAR from a solution, as where there
+# are no reactions yet, it would only delay. Where a step fails, it is as strong as it may be.
+DAMPING_SHARE, DAMPING_FALL, FAR = 0.1, 0.1, 0.5
 DAMPING, STRONG_DAMPING = 1e-7, 1e-3
 
 
@@ -171,7 +171,8 @@ def choose_damping(n, reactions, merit):
     for i in range(n):
         square = square + reactions[i] * reactions[i]
     size = sqrt(square) + merit
-    damping = DAMPING_SHARE * merit / size if size > 0.0 else DAMPING
+    is_near = merit < FAR * size
+    damping = DAMPING_SHARE * merit / size if is_near else DAMPING
     return minimum(maximum(damping, DAMPING), STRONG_DAMPING)
 
 

@@ -95,8 +95,9 @@ def end_of(element, e):
 def meeting(model, element):
     """The last body that carries both ends of an element, 0 where there is none or other ends.
 
-    Its motion and that of all that carry it do not move the one end against the other. Bodies
-    come after those that carry them.
+    Its motion and that of all that carry it do not move the one end against the other. (Couplings
+    of two bodies are another matter: their joints may move both.) Bodies come after those that
+    carry them.
     """
     if element.count != 2:
         return 0
@@ -119,14 +120,13 @@ def find_place(places, count, place):
 
 
 @function
-def reduce_rows(model, element, J, target, work):
+def reduce_rows(model, element, stop, J, target, work):
     """The rows of an element of bodies, as those of an element of groups; how many these are.
 
-    Groups are found on the way from the bodies of the element to where they meet. Before the call,
-    the numbers of `target.count` groups are known and cleared.
+    Groups are found on the way from the bodies of the element to the body `stop` that carries them,
+    0 for the world. Before the call, the numbers of `target.count` groups are known and cleared.
     """
     tree, end, height, count = work.op.tree, work.op.grouped.end, element.height, target.count
-    stop = meeting(model, element)
     skipped = model.paths[stop - 1].end - model.paths[stop - 1].start if stop > 0 else 0
     for e in range(element.count):
         b = end_of(element, e)
@@ -167,7 +167,7 @@ def reduce_cone(model, element, k, first, at, work):
     grouped, record = work.op.grouped, k * CONE.size
     table, given = grouped.elements, work.op.blocks
     target = Target(grouped.C, at, part(table, record + CONE.places), 0, first)
-    count = reduce_rows(model, element, given, target, work)
+    count = reduce_rows(model, element, meeting(model, element), given, target, work)
     table[record + CONE.row], table[record + CONE.height] = 1.0 * element.row, 1.0 * element.height
     table[record + CONE.count], table[record + CONE.jacobian] = 1.0 * count, 1.0 * at
     for r in range(element.height):
@@ -184,7 +184,10 @@ def reduce_loop(model, i, work):
         grouped.places[e] = 1.0 * loop.places[e]
     clear(part(grouped.J, loop.jacobian), SIDE * loop.height * loop.count)
     target = Target(grouped.J, loop.jacobian, grouped.places, loop.count, 0)
-    reduce_rows(model, model.held[first_loop(model) + i], work.op.blocks, target, work)
+    element = model.held[first_loop(model) + i]
+    is_joint = first_loop(model) + i < len(model.joints)
+    stop = meeting(model, element) if is_joint else 0
+    reduce_rows(model, element, stop, work.op.blocks, target, work)
 
 
 # --- the form -------------------------------------------------------------------------------------
