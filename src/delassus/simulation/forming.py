@@ -2,7 +2,7 @@
 
 | form | for |
 | --- | --- |
-| joints | robots: trees of at most 48 degrees of freedom, with loops or without |
+| joints | robots: cone rows that can touch at most 48 degrees of freedom, loops or none |
 | bodies | cone rows that can touch at most six bodies, or bodies without joints |
 | rows | else |
 """

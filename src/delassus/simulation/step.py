@@ -47,8 +47,8 @@ from .actuation.forces import (
 )
 from .actuation.wrenches import put_wrenches, release_couplings, release_loops
 from .collision.contacts import collide
+from .collision.matching import match
 from .collision.outside import add_outside
-from .matching import match
 from .motion import DISPLACEMENT, closing, move_poses
 from .narrow.records import COLLISION
 from .solution.cones import put_cones, stop_parting

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delassus.simulation.matching import match
+from delassus.simulation.collision.matching import match
 
 pytestmark = pytest.mark.uncompiled
 

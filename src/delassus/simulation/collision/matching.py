@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..compile import function
+from ...compile import function
 
 
 @function
