@@ -85,11 +85,8 @@ class Runner:
             self._plots = Plots(gui)
 
     def _add_choice(self, gui: Any, what: str, names: tuple[str, ...]) -> None:
-        """A list to choose from; without `Simulator.use` it only tells."""
-        now = getattr(self.sim, what)
-        can_switch = hasattr(self.sim, "use")
-        choice = gui.add_dropdown(what, names if can_switch else (now,), initial_value=now)
-        choice.disabled = not can_switch
+        """A list to choose from, for `Simulator.use`."""
+        choice = gui.add_dropdown(what, names, initial_value=getattr(self.sim, what))
 
         def chosen(_) -> None:
             with self._lock:
