@@ -194,6 +194,24 @@ def test_a_simulation_runs_on_buttons_and_goes_on_without_a_browser(new_page, sh
     until(lambda: sim.time == 0.0, PATIENCE, "it is back at the start")
 
 
+def test_joints_of_a_simulation_are_moved_while_it_stands_still(page, shown):
+    sim = dl.Simulator(dl.robots.figure("fourbar_free").model)
+    viewer = shown(sim.model, simulator=sim, port=8600)
+    opened(page, viewer, "crank_joint")
+    place = sim.model.joint("crank_joint").q.start
+    slider, bar = (near("crank_joint", kind) for kind in ("[role=slider]", ".mantine-Slider-root"))
+    page.point(bar, 0.6)
+    until(lambda: sim.q[place] > 0.3, PATIENCE, "the joint has moved")
+    assert np.abs(dl.Constraints(sim.model).position_error(sim.q)).max() < 1e-8
+    viewer.shown.run(True)
+    page.wait_for(f"{slider}.ariaDisabled === 'true'")
+    until(lambda: sim.time > 0.2, PATIENCE, "it runs")
+    viewer.shown.run(False)
+    page.wait_for(f"Math.abs({slider}.ariaValueNow - {sim.q[place]}) < 0.01")
+    page.wait_for(f"{slider}.ariaDisabled === 'false'")
+    assert page.complaints == []
+
+
 def test_a_browser_that_closes_does_not_stop_a_rollout(page, shown):
     figure = dl.robots.figure("box_on_plane")
     sim, alone = dl.Simulator(figure.model), dl.Simulator(figure.model)

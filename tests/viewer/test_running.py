@@ -8,6 +8,8 @@ from delassus.viewer.forces import GROUPS
 from delassus.viewer.motion import body_poses
 from delassus.viewer.running import control_ranges
 
+from .browser import PATIENCE, until
+
 
 @pytest.fixture
 def model():
@@ -18,6 +20,18 @@ def arm(**values):
     b = dl.ModelBuilder("arm")
     b.add_body("rod", joint=dl.Revolute((0, 1, 0)), mass=1.0, com=(0, 0, -1), **values)
     return b.build()
+
+
+@pytest.fixture
+def fourbar(shown):
+    """A viewer of four bars that stand still, the simulator, and the slider of the crank."""
+    sim = dl.Simulator(dl.robots.figure("fourbar_free").model)
+    viewer = shown(sim.model, simulator=sim, port=8700)
+    return viewer, sim, controls(viewer)["crank_joint"]
+
+
+def angle(sim, joint):
+    return sim.q[sim.model.joint(joint).q][0]
 
 
 def controls(viewer):
@@ -99,19 +113,70 @@ def test_ranges_of_sliders_are_those_of_joints():
     assert control_ranges(servo) == [("rod_joint", -0.5, 0.7)]
 
 
-def test_choices_switch_the_simulator_if_it_can(shown, model):
-    """`Simulator.use` goes on by another integrator or solver."""
-    asked = []
+def test_a_slider_moves_a_joint_of_a_simulation_that_stands_still(fourbar):
+    """Loops stay closed, and what is seen is where the simulator is."""
+    viewer, sim, slider = fourbar
+    viewer.stage.show("frames", True)
+    for wanted in (0.2, 0.5):
+        slider.value = wanted
+        assert angle(sim, "crank_joint") == pytest.approx(wanted, abs=1e-8)
+        assert np.abs(dl.Constraints(sim.model).position_error(sim.q)).max() < 1e-8
+        seen = viewer.stage.frames.batched_positions
+        assert np.allclose(seen, body_poses(sim.model, sim.q[None]).positions[0], atol=1e-6)
+    assert abs(angle(sim, "rocker_joint")) > 0.02 and sim.time == 0.0
 
-    class Switchable(dl.Simulator):
-        def use(self, **changes):
-            asked.append(changes)
 
-    viewer = shown(model, simulator=Switchable(model), port=8700)
-    choice = controls(viewer)["integrator"]
-    assert set(choice.options) == {"euler", "midpoint", "rk4"} and not choice.disabled
-    choice.value = "euler"
-    assert asked == [{"integrator": "euler"}]
+def test_a_slider_moves_joints_of_loops_that_are_switched_off_alone(fourbar):
+    _, sim, slider = fourbar
+    sim.disable(0)
+    slider.value = 0.4
+    assert angle(sim, "crank_joint") == 0.4 and angle(sim, "rocker_joint") == 0.0
+
+
+def test_joints_have_no_sliders_in_many_worlds(shown):
+    motor = dl.Actuator("motor", "rod_joint")
+    sim = dl.Simulator(arm(), actuators=[motor], ground=False, worlds=2)
+    assert "rod_joint" not in controls(shown(sim.model, simulator=sim, port=8700))
+
+
+def test_sliders_follow_what_a_program_does(shown):
+    """Also where the time stays."""
+    motor = dl.Actuator("motor", "rod_joint")
+    sim = dl.Simulator(arm(lower=-0.5, upper=0.7), actuators=[motor], ground=False)
+    viewer = shown(sim.model, simulator=sim, port=8700)
+    viewer.stage.show("frames", True)
+    slider = controls(viewer)["rod_joint"]
+    assert (slider.min, slider.max) == (-0.5, 0.7)
+    sim.q = [0.3]
+    until(lambda: slider.value == 0.3, PATIENCE, "the slider stands where the joint is")
+    assert viewer.stage.frames.batched_wxyzs[0, 0] == pytest.approx(np.cos(0.15))
+    slider.value = 0.9
+    assert sim.q == 0.7
+
+
+def test_while_a_simulation_runs_its_joints_are_not_moved(shown):
+    motor = dl.Actuator("motor", "rod_joint")
+    sim = dl.Simulator(arm(inertia=0.1 * np.eye(3)), actuators=[motor], ground=False)
+    viewer = shown(sim.model, simulator=sim, port=8700)
+    slider = controls(viewer)["rod_joint"]
+    viewer.shown.run(True)
+    assert slider.disabled
+    slider.value = 0.5  # of a page that did not know it yet
+    assert slider.value == 0.0 and sim.q == 0.0  # it hangs
+    viewer.shown.run(False)
+    assert not slider.disabled
+    slider.value = 0.5
+    assert sim.q == 0.5
+
+
+def test_choices_switch_the_simulator(shown, model):
+    sim = dl.Simulator(model)
+    choices = controls(shown(model, simulator=sim, port=8700))
+    assert set(choices["integrator"].options) == {"euler", "midpoint", "rk4"}
+    assert choices["solver"].options == dl.contact.SOLVERS
+    choices["integrator"].value = "euler"
+    choices["solver"].value = "newton"
+    assert (sim.integrator, sim.solver) == ("euler", "newton")
 
 
 def test_a_world_that_diverges_stops_the_run_and_is_told(shown):

@@ -4,7 +4,7 @@
 | --- | --- |
 | `peers/` | Pinocchio with our robots, states and constraints |
 | `measuring/` | settings, random states, timers, jobs |
-| `reporting/` | tables, ratios, checks, conclusions, plots, files |
+| `reporting/` | tables, ratios, checks, conclusions, plots, pages, files |
 | `comparing/` | algorithms, methods and problems that several benchmarks share |
 | `tree/`, `contact/`, `simulation/`, `seed_000/` ... | a benchmark each, for `runner.py` |
 | `suite/` | thirteen systems, in a run of its own that can be stopped and goes on |

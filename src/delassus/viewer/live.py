@@ -20,7 +20,7 @@ from .motion import Placing, shown_states
 from .playing import Player
 from .running import Runner
 from .scene import Scene
-from .sliders import Pose
+from .sliders import Pose, Slider, Sliders
 from .stage import Stage
 
 HOST, PORT = "127.0.0.1", 8080
@@ -42,9 +42,9 @@ def view(
     """Show a model in a browser: at q, (nq,) or (worlds, nq), a recording, or a simulator.
 
     One configuration has sliders that move its joints within limits, loops closed; a recording has
-    a slider for its time; a simulator has buttons to run it, and is shown wherever it gets to. Only
-    this machine can look, unless `host` says otherwise. The viewer stays until it is closed, or
-    Python ends.
+    a slider for its time; a simulator has buttons to run it, and is shown wherever it gets to. The
+    joints of one world that stands still have sliders, too. Only this machine can look, unless
+    `host` says otherwise. The viewer stays until it is closed, or Python ends.
     """
     instance("model", model, Model)
     if simulator is not None:
@@ -164,23 +164,14 @@ class Viewer:
 
     def add_sliders(self, pose: Pose) -> None:
         """A slider for each joint that a person may move."""
-        gui, busy, self.pose = self.server.gui, threading.Lock(), pose
-        with gui.add_folder("Joints"):
-            for slider in pose.sliders():
-                start = float(np.clip(pose.q[slider.q], slider.lower, slider.upper))
-                lower, upper = round(slider.lower, 3), round(slider.upper, 3)
-                step = round((upper - lower) / 1000.0, 6) or 1e-3
-                start = float(np.clip(start, lower, upper))
-                handle = gui.add_slider(slider.label, lower, upper, step, start)
 
-                def moved(_, slider=slider, handle=handle) -> None:
-                    with busy:
-                        is_moved = pose.set(slider, handle.value)
-                        self.update(pose.q)
-                    if not is_moved:  # loops do not reach so far: back to where they are
-                        handle.value = float(pose.q[slider.q])
+        def move(slider: Slider, value: float) -> bool:
+            is_moved = pose.set(slider, value)
+            self.update(pose.q)
+            return is_moved
 
-                handle.on_update(moved)
+        self.pose = pose
+        Sliders(self.server.gui, pose, move, threading.RLock())
 
 
 def free_port(host: str, port: int) -> int:

@@ -1,4 +1,7 @@
-"""A simulator in the browser: it runs on buttons, by controls of sliders, with forces and plots."""
+"""A simulator in the browser: it runs on buttons, by controls of sliders, with forces and plots.
+
+While it stands still, sliders move the joints of one world; while it runs, they follow.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,17 @@ from ..simulation.simulator import Simulator
 from .forces import GROUPS, Contacts, Reactions
 from .motion import Motion, Placing
 from .plots import RESIDUALS, Plots
+from .sliders import Pose, Slider, Sliders
 from .stage import Stage
 
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2")
 _SHARE = 0.5  # of the time between two pictures that steps may take
 _MOST_CONTROLS = 64  # sliders
+_MOST_SEEN = 12  # sliders of a folder that is open at first
 _HISTORY = 600  # points of plots
-_BETWEEN_POINTS, _BETWEEN_PLOTS = 0.02, 0.25  # s
+_BETWEEN_POINTS, _BETWEEN_PLOTS, _BETWEEN_SLIDERS = 0.02, 0.25, 0.1  # s
 _FREE = 10.0  # range of a control whose model says nothing of it
+_NOTHING = -1.0, np.zeros((0, 0))  # time and configuration that no simulator has
 
 
 class Runner:
@@ -36,13 +42,14 @@ class Runner:
         self.stage, self.sim, self._place = stage, sim, place
         self._start = sim.state()
         self._lock = threading.RLock()
-        self.is_running, self._seen, self._felt_at = False, -1.0, -1.0
+        self.is_running, self._seen = False, _NOTHING
+        self._joints: Sliders | None = None
         self._reactions: Reactions | None = None
         self._shown = {group: group != GROUPS[2] for group in GROUPS}
         self.control = np.array(sim.default_control)
         names = ("kinetic_energy", "potential_energy", *RESIDUALS)
         self._history = {name: deque(maxlen=_HISTORY) for name in ("time", *names)}
-        self._drawn_at = 0.0
+        self._drawn_at, self._followed_at = 0.0, 0.0
         self._buttons = {
             "Run": lambda: self.run(True),
             "Pause": lambda: self.run(False),
@@ -58,7 +65,7 @@ class Runner:
     def show_group(self, group: str, is_shown: bool) -> None:
         """Switch a group of forces."""
         self._shown[group] = is_shown
-        self._seen = -1.0
+        self._seen = _NOTHING
 
     # --- panel ------------------------------------------------------------------------------------
 
@@ -73,15 +80,13 @@ class Runner:
             self._add_choice(gui, "solver", tuple(SOLVERS))
         buttons.on_click(lambda _: self._buttons[buttons.value]())
         self._add_controls(gui)
+        self._add_joints(gui)
         with gui.add_folder("Plots"):
             self._plots = Plots(gui)
 
     def _add_choice(self, gui: Any, what: str, names: tuple[str, ...]) -> None:
-        """A list to choose from; without `Simulator.use` it only tells."""
-        now = getattr(self.sim, what)
-        can_switch = hasattr(self.sim, "use")
-        choice = gui.add_dropdown(what, names if can_switch else (now,), initial_value=now)
-        choice.disabled = not can_switch
+        """A list to choose from, for `Simulator.use`."""
+        choice = gui.add_dropdown(what, names, initial_value=getattr(self.sim, what))
 
         def chosen(_) -> None:
             with self._lock:
@@ -97,7 +102,7 @@ class Runner:
         """A slider for each control."""
         if not len(self.control):
             return
-        with gui.add_folder("Controls", expand_by_default=len(self.control) <= 12):
+        with gui.add_folder("Controls", expand_by_default=len(self.control) <= _MOST_SEEN):
             for k, (name, lower, upper) in enumerate(control_ranges(self.sim)[:_MOST_CONTROLS]):
                 start = float(np.clip(self.control[k], lower, upper))
                 handle = gui.add_slider(name, lower, upper, (upper - lower) / 1000.0, start)
@@ -107,12 +112,54 @@ class Runner:
 
                 handle.on_update(moved)
 
+    # --- joints -----------------------------------------------------------------------------------
+
+    def _add_joints(self, gui: Any) -> None:
+        """A slider for each joint, if there is one world."""
+        many = np.atleast_2d(self.sim.q)
+        if len(many) == 1:
+            pose = Pose(self.sim.model, many[0])
+            self._joints = Sliders(gui, pose, self._move, self._lock, _MOST_SEEN)
+
+    def _move(self, slider: Slider, value: float) -> bool:
+        """Move a joint of a simulation that stands still; velocities stay, as joints allow."""
+        pose, q, held = self._joints.pose, np.ravel(self.sim.q), self.sim._held()
+        if self.is_running or not np.isfinite(q).all():
+            return False
+        pose.q = q
+        if [*map(id, held)] != [*map(id, pose.held)]:  # some were switched
+            pose.hold(self.sim.model, held)
+        if not pose.set(slider, value):
+            return False
+        try:
+            self.sim.q = pose.q
+        except DelassusError as error:
+            pose.q = q
+            self._tell(str(error))
+            return False
+        pose.q = np.ravel(self.sim.q)
+        self.show()
+        return True
+
+    def _follow(self) -> None:
+        """Joints' sliders stand where the joints are, a few times a second."""
+        now = time.perf_counter()
+        if self._joints is None or now - self._followed_at < _BETWEEN_SLIDERS:
+            return
+        self._followed_at = now
+        with self._lock:
+            q = np.ravel(self.sim.q)
+            if np.isfinite(q).all():
+                self._joints.follow(q)
+
     # --- steps ------------------------------------------------------------------------------------
 
     def run(self, is_running: bool) -> None:
         """Go on with the simulation, or stop."""
         self._since = time.perf_counter()
         self.is_running = is_running
+        if self._joints is not None:
+            self._joints.enable(not is_running)
         self._tell("running" if is_running else "paused")
 
     def advance(self, steps: int, until: float = np.inf) -> int:
@@ -136,7 +183,7 @@ class Runner:
             self.sim.set_state(self._start)
             for values in self._history.values():
                 values.clear()
-            self._seen = -1.0
+            self._seen = _NOTHING
 
     def tick(self) -> None:
         """Make the steps that are due, and show the state, if it is another one."""
@@ -149,16 +196,18 @@ class Runner:
                 made = self.advance(steps, now + _SHARE / 60.0)
                 is_late = made < steps or due > most
                 self._since = now if is_late else now - (due - steps) * self.sim.dt
-        if self.sim.time != self._seen:
+        then, q = self._seen
+        if self.sim.time != then or not np.array_equal(np.atleast_2d(self.sim.q), q):
             self.show()
+        self._follow()
 
     # --- pictures ---------------------------------------------------------------------------------
 
     def show(self) -> None:
         """Show the present state."""
         with self._lock:
-            self._seen = self.sim.time
             many = np.atleast_2d(self.sim.q)
+            self._seen = self.sim.time, many
             if not np.isfinite(many).all():
                 return
             motion = self._place(many)

@@ -6,6 +6,8 @@ import pytest
 
 from delassus.benchmarks.reporting.checks import FINITE, Limit, find_failures
 from delassus.benchmarks.reporting.conclusions import Largest, Spread, geometric_mean
+from delassus.benchmarks.reporting.figures import figure
+from delassus.benchmarks.reporting.pages import html_page, svg
 from delassus.benchmarks.reporting.ratios import Ratio, ratio_records, ratio_table
 from delassus.benchmarks.reporting.tables import Column, Table, named, numbers
 
@@ -66,3 +68,15 @@ def test_conclusions_are_numbers_and_lines():
     assert fact.line == "against others: geometric mean 2.00, smallest 1.00"
     (fact,) = Largest("worst", ["t"], "d", "difference")(findings)
     assert (fact.value, fact.line) == (1e-8, "largest difference: 1.0e-08")
+
+
+def test_a_page_has_its_title_and_its_parts_and_needs_nothing_else():
+    page = html_page("a < b", "p { color: red }", ["<p>one</p>", "<p>two</p>"])
+    assert page.count("a &lt; b") == 2
+    assert "<p>one</p><p>two</p></body></html>" in page and "http" not in page
+
+
+def test_a_plot_is_a_part_of_a_page():
+    pytest.importorskip("matplotlib")
+    drawn = svg(figure(1, 2.0, 1.0, "title")[0])
+    assert drawn.startswith("<svg") and drawn.rstrip().endswith("</svg>")

@@ -11,7 +11,7 @@ from ..measuring.settings import Settings
 from ..reporting.checks import Limit
 from ..reporting.tables import Column, Findings, Table, numbers
 from ..runner import Part
-from .scenes import DT, Scene, hanging, limp, walker
+from .scenes import DT, Scene, effort, hanging, limp, walker
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,10 @@ def measure(name: str, settings: Settings) -> Findings:
     record = {
         "story": name,
         "steps": steps,
-        "unsolved": float((~(metrics["natural_map"] <= 1e-6)).mean()),
+        **effort(metrics),
         "worst": float(metrics["natural_map"].max()),
         "open": float(metrics["joint_error"].max()),
         "energy": None,
-        "iterations": float(metrics["iterations"].mean()),
         "most_open": story.most_open,
         "most_energy": story.most_energy,
     }

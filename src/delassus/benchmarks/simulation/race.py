@@ -17,7 +17,7 @@ from ..peers.mujoco import mujoco, mujoco_model
 from ..reporting.checks import Limit
 from ..reporting.tables import Column, Findings, Table, numbers
 from ..runner import Part
-from .scenes import DT, SCENES, Scene
+from .scenes import DT, SCENES, Scene, effort
 
 _WORLDS = 64
 _SETTLING = 300  # steps before the first turn: what was dropped has come to rest
@@ -95,8 +95,7 @@ def measure(name: str, worlds: int, settings: Settings) -> Findings:
         "ours": MICROSECONDS * best[0],
         "theirs": MICROSECONDS * best[1],
         "ratio": best[1] / best[0],
-        "iterations": float(told.metrics["iterations"].mean()),
-        "unsolved": float((told.metrics["natural_map"] > 1e-6).mean()),
+        **effort(told.metrics),
         "height": float(np.mean(told.q[..., -1, 2])),
         "their_height": peer.height(),
     }

@@ -5,7 +5,7 @@ Friction, servos and shapes are those that MuJoCo gets, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,6 +86,14 @@ def quadruped(points: int, dry_friction: bool = True) -> Scene:
     model = model.replace(shapes=feet)
     targets = [q[model.joint(a.joint).q.start] for a in model.actuators]
     return Scene(model, q, np.array(targets))
+
+
+def effort(metrics: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """The share of steps whose natural map is above 1e-6, and iterations of a step."""
+    return {
+        "unsolved": float((~(metrics["natural_map"] <= 1e-6)).mean()),
+        "iterations": float(metrics["iterations"].mean()),
+    }
 
 
 SCENES: dict[str, Callable[[], Scene]] = {

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import csv
 import html
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ...reporting.pages import html_page, svg
 from ...reporting.tables import Column, Record, Table
 from ..solving import MODES
 from ..store import replacing, write_json
 from . import plots
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; margin: 0 auto 4em; max-width: 1600px;
@@ -97,12 +93,7 @@ class Report:
         parts = [f'<p class="where">{html.escape(self._where())}</p>', f"<nav>{links}</nav>"]
         parts += [f'<p class="failed">FAILED: {html.escape(x)}</p>' for x in self.failures]
         parts += [f'<h2 id="{key}">{title}</h2>{"".join(x)}' for key, title, x in sections]
-        title = "Solvers of contact on thirteen systems"
-        return (
-            f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-            f'<link rel="icon" href="data:,"><style>{_STYLE}</style></head><body><h1>{title}</h1>'
-            f"{''.join(parts)}</body></html>\n"
-        )
+        return html_page("Solvers of contact on thirteen systems", _STYLE, parts)
 
     def _sections(self) -> Iterator[tuple[str, str, list[str]]]:
         """Keys, titles and what stands in each section."""
@@ -111,17 +102,17 @@ class Report:
         yield "findings", "What the data say", [how, f'<ul class="findings">{found}</ul>']
         yield "samples", "Samples", self._shown("samples")
         drawn = [plots.time_profiles(self.runs), plots.accuracy_profiles(self.runs)]
-        yield "profiles", "Performance profiles", [_svg(x) for x in drawn]
+        yield "profiles", "Performance profiles", [svg(x) for x in drawn]
         for mode, title in MODES.items():
             own = [t.key for t in self.tables if t.key.endswith(f"_{mode}")]
             yield mode, title[0].upper() + title[1:], self._shown(*own)
-        more = [_svg(plots.convergence(self.curves))] if self.curves else []
+        more = [svg(plots.convergence(self.curves))] if self.curves else []
         yield "convergence", "Convergence", more
         yield "winners", "Who wins where", self._shown("joints", "wins")
         beside = [t.key for t in self.tables if t.key.startswith("simulations")][::-1]
-        drawn = [_svg(plots.steps_a_second(self.simulated))] if self.simulated else []
+        drawn = [svg(plots.steps_a_second(self.simulated))] if self.simulated else []
         yield "simulations", "Whole simulations", drawn + self._shown(*beside[::-1])
-        drawn = [_svg(plots.sweeps(self.swept))] if self.swept else []
+        drawn = [svg(plots.sweeps(self.swept))] if self.swept else []
         yield "sweeps", "Stabilisation and softening", drawn + self._shown("sweeps")
         told = {**self.machine, **self.plan}
         told["versions"] = ", ".join(f"{k} {x}" for k, x in self.machine["versions"].items())
@@ -143,14 +134,6 @@ _HOW = (
     "at most 1e-6, computed from the reactions that the solver returned. Times are the shortest of "
     "several, of one core."
 )
-
-
-def _svg(made: Figure) -> str:
-    """A plot as part of a page."""
-    text = io.StringIO()
-    made.savefig(text, format="svg")
-    drawn = text.getvalue()
-    return drawn[drawn.index("<svg") :]
 
 
 def _table(table: Table) -> str:
