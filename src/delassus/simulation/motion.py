@@ -9,16 +9,16 @@
 | mu | work.shifting | multipliers of the displacement, which are forgotten |
 
 It is one more solution with the factor of the step, on its rows J. Where bodies have moved since,
-these are not quite those of the poses, and a part of r stays that is as small as the motion: the
-next step takes that, too. J of the new poses would not fit the factor, which holds its own rows
-stiffly: d would go along these, by much more than r.
+these are not quite those of the poses, and a part of r stays that is as small as the motion: where
+that is not LITTLE, it is taken away again. J of the new poses would not fit the factor, which holds
+its own rows stiffly: d would go along these, by much more than r.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..compile import clear, function, layout, routine, sincos, sqrt
+from ..compile import absolute, clear, function, layout, maximum, routine, sincos, sqrt
 from ..contact.operators.recovery import Limits
 from ..maximal.assembly import joint_rows, place_system
 from ..maximal.rows.blocks import ROW
@@ -40,6 +40,8 @@ DISPLACEMENT = layout(
 )
 CLOSED = 1e-12  # what is left of errors, in metres or radians
 _PASSES = 6
+# Errors in metres or radians that are left to the next step, and the most displacements of a step.
+LITTLE, MOST_TURNS = 1e-6, 3
 
 _SMALL = 1e-12  # a rotation below which the quaternion of half the angle is exact to rounding
 
@@ -90,6 +92,15 @@ def find_errors(model, switches, state, work):
 
 
 @function
+def largest_error(model, rows):
+    """The largest error of a joint or coupling, in metres or radians."""
+    error = 0.0
+    for t in range(joint_rows(model)):
+        error = maximum(error, absolute(rows[t * ROW.size + ROW.residual]))
+    return error
+
+
+@function
 def put_gap(model, field, work):
     """What rows have of a field of ROW, as the gap that `smallest_change` closes."""
     for t in range(joint_rows(model)):
@@ -115,9 +126,12 @@ def closing(form: Form) -> tuple[Callable, Callable]:
     def displace(model, switches, state, work):
         """Move bodies by the smallest displacement that closes joints; rows have what is left."""
         find_errors(model, switches, state, work)
-        put_gap(model, ROW.residual, work)
-        smallest_change(model, work)
-        move_poses(len(model.bodies) - 1, state.poses, work.shift, 1.0)
-        find_errors(model, switches, state, work)
+        turn = 0
+        while turn == 0 or (turn < MOST_TURNS and largest_error(model, work.rows) > LITTLE):
+            put_gap(model, ROW.residual, work)
+            smallest_change(model, work)
+            move_poses(len(model.bodies) - 1, state.poses, work.shift, 1.0)
+            find_errors(model, switches, state, work)
+            turn += 1
 
     return smallest_change, displace

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..compile import absolute, function, layout, maximum, minimum, routine, slots
+from ..compile import function, layout, minimum, routine, slots
 from ..maximal.assembly import (
     STATE,
     add_dof_impulses,
@@ -49,7 +49,7 @@ from .actuation.wrenches import put_wrenches, release_couplings, release_loops
 from .collision.contacts import collide
 from .collision.matching import match
 from .collision.outside import add_outside
-from .motion import DISPLACEMENT, closing, move_poses
+from .motion import DISPLACEMENT, closing, largest_error, move_poses
 from .narrow.records import COLLISION
 from .solution.cones import put_cones, stop_parting
 from .solution.form import Form
@@ -206,9 +206,7 @@ def find_contacts(model, request, state, work):
 @function
 def is_open(model, whole, settings, work):
     """Whether a joint is open by more than it may."""
-    error = 0.0
-    for t in range(joint_rows(model)):
-        error = maximum(error, absolute(work.rows[t * ROW.size + ROW.residual]))
+    error = largest_error(model, work.rows)
     return whole[WHOLE.integrator] != EULER and error > settings[SETTING.joint_opening]
 
 
