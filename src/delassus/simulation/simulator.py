@@ -236,12 +236,10 @@ class Simulator(Choosing, Sensors, Switches):
         given, pushes = self._given(control, wrenches, 1)
         worlds = self._worlds
         if not self._why_not_ready and worlds.are_all_alive and worlds.step(given, pushes):
-            found = []
+            self._steps += 1
             if not self._watch.is_calm(worlds.metrics):
                 told = worlds.metrics[:, None]
-                found = self._watch.look(told, self._steps, self._start, self.dt)
-            self._steps += 1
-            self._tell(found)
+                self._tell(self._watch.look(told, self._steps - 1, self._start, self.dt))
         else:
             self._advance(given, pushes, 1, None)
 
@@ -302,10 +300,10 @@ class Simulator(Choosing, Sensors, Switches):
         """Controls and wrenches, (1 or worlds, 1 or steps, ...)."""
         given, pushes, n = self._default, self._no_pushes, self.worlds
         if control is not None:
-            given = over_steps("control", control, (self.n_controls,), steps, n)
+            given = over_steps("control", control, self._default.shape[2:], steps, n)
         if wrenches is not None:
-            pushes = over_steps("wrenches", wrenches, (self.model.n_bodies, 6), steps, n)
-        return np.ascontiguousarray(given), np.ascontiguousarray(pushes)
+            pushes = over_steps("wrenches", wrenches, self._no_pushes.shape[2:], steps, n)
+        return given, pushes
 
     def _asked(self, control: Callable, wrenches: Any, made: Recording) -> tuple:
         """Controls from a function, and wrenches. Errors tell when, and that all before is kept."""

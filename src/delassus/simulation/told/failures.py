@@ -98,18 +98,19 @@ class Watch:
             x.name for x in (*system.joints, *system.couplings) for _ in range(x.rows)
         ]
         self.outside = np.zeros((worlds, len(_WATCHED)), bool)
-        self.is_any_outside, self._bounds = False, tuple(self.bounds.tolist())
+        self._bounds, self._is_outside = self.bounds.tolist(), [False] * len(_WATCHED)
 
     def is_calm(self, told: np.ndarray) -> bool:
         """Whether `look` has nothing to find in one step of one world; False if in doubt."""
-        if self.is_any_outside or len(told) > 1:
+        if len(told) > 1:
             return False
-        return all(x <= y for x, y in zip(told[0, WATCHED].tolist(), self._bounds, strict=True))
+        watched = told.tolist()[0][WATCHED]
+        return [x > y for x, y in zip(watched, self._bounds, strict=True)] == self._is_outside
 
     def look(self, metrics: np.ndarray, first: int, start: float, dt: float) -> list[Failure]:
         """Failures in metrics (worlds, steps, ...) of steps from number `first` on."""
         is_outside = metrics[:, :, WATCHED] > self.bounds  # NaN of failed worlds is not
-        if not (self.is_any_outside or is_outside.any()):
+        if not (self.outside.any() or is_outside.any()):
             return []
         found = []
         for world, k in zip(*np.nonzero(is_outside.any(axis=1) & ~self.outside), strict=True):
@@ -120,7 +121,7 @@ class Watch:
             time, who = start + (first + step + 1) * dt, int(world) if self.is_many else None
             found.append(Failure(kind, time, first + step + 1, who, where, value))
         self.outside = is_outside[:, -1].copy()
-        self.is_any_outside = bool(self.outside.any())
+        self._is_outside = self.outside[0].tolist()
         return found
 
     def diverged(self, world: int, twists: np.ndarray, step: int, time: float) -> Failure:
