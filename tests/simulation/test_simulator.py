@@ -181,6 +181,37 @@ def test_states_come_back_without_a_difference_in_any_bit(tmp_path):
     assert np.array_equal(steps.q, first.q[-1])
 
 
+@pytest.mark.parametrize("worlds", [None, 2])
+def test_steps_from_python_tell_what_those_of_a_rollout_do(worlds):
+    model, q = ball()
+    shallow = dl.Bounds(penetration=1e-3)
+    one, many = (
+        dl.Simulator(model, worlds=worlds, bounds=shallow, on_error="record") for _ in range(2)
+    )
+    push = np.zeros((120, 6))
+    push[:, 0] = np.sin(0.1 * np.arange(120))
+    q[2] = 0.09  # in the ground, at first and once again
+    for sim in (one, many):
+        sim.reset(q, [0.0, 0.0, 0.0, 0.0, 3.0, 0.0])
+    many.rollout(60, push[:60])
+    many.q = q
+    many.rollout(60, push[60:])
+    for k in range(120):
+        if k == 60:
+            one.q = q
+        if k == 90:
+            one.rollout(5, push[90:95])
+            one.set_state(one.state())
+        if not 90 <= k < 95:
+            one.step(push[k].tolist() if k % 2 else push[k])
+    assert len(one.failures) == 2 * (worlds or 1)
+    assert one.failures == many.failures
+    for told in ("q", "v", "accelerations", "reactions", "torques", "time"):
+        assert np.array_equal(getattr(one, told), getattr(many, told))
+    kept = one.state()
+    assert all(np.array_equal(kept[name], x) for name, x in many.state().items())
+
+
 def test_worlds_are_those_of_single_simulators_whatever_the_threads():
     model, q = ball()
     starts = np.tile(q, (5, 1))
@@ -200,11 +231,14 @@ def test_contacts_beyond_the_slots_get_more_of_them():
     model = dl.robots.walker()
     q = model.neutral()
     q[2] = 0.945
-    few, many = (dl.Simulator(model, contact_slots=n) for n in (2, 16))
-    for sim in (few, many):
+    few, many, steps = (dl.Simulator(model, contact_slots=n) for n in (2, 16, 2))
+    for sim in (few, many, steps):
         sim.reset(q)
     assert np.allclose(few.rollout(60).q, many.rollout(60).q, atol=1e-9)
-    assert few.system.contact_slots >= 12
+    for _ in range(60):
+        steps.step()
+    assert np.array_equal(steps.q, few.q)
+    assert few.system.contact_slots == steps.system.contact_slots >= 12
 
 
 def test_recordings_are_read_again_and_survive_a_crash(tmp_path):
@@ -252,8 +286,17 @@ def test_bad_controls_and_states_are_named():
     sim = dl.Simulator(model)
     with pytest.raises(dl.DelassusError, match="control must have one of the shapes"):
         sim.step(np.zeros(3))
-    with pytest.raises(dl.DelassusError, match="not finite"):
-        sim.step(np.full(6, np.nan))
+    for number in (np.nan, np.inf):
+        with pytest.raises(dl.DelassusError, match="not finite: number 0"):
+            sim.step(np.full(6, number))
+    with pytest.raises(dl.DelassusError, match="control must hold real numbers"):
+        sim.step(np.zeros(6, complex))
+    with pytest.raises(dl.DelassusError, match="control must hold real numbers"):
+        sim.step(["0"] * 6)
+    with pytest.raises(dl.DelassusError, match="wrenches must have one of the shapes"):
+        sim.step(wrenches=np.zeros(6))
+    with pytest.raises(dl.DelassusError, match="wrenches has numbers that are not finite: body 0"):
+        sim.step(wrenches=[[0.0] * 5 + [np.nan]])
     with pytest.raises(dl.DelassusError, match="q must have shape"):
         sim.reset(np.zeros(3))
     with pytest.raises(dl.DelassusError, match="q must be finite"):

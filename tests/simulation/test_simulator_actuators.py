@@ -116,6 +116,38 @@ def test_forces_of_slow_actuators_are_those_of_the_public_law(kind):
     assert sim.torques == pytest.approx(expected, abs=1e-4)
 
 
+LAWS = {
+    "motors": '<motor joint="turn" gear="3" ctrlrange="-1 1"/>'
+    '<motor joint="slide" gear="-2" forcerange="-1 0.5"/>',
+    "servos": '<position joint="turn" kp="20" kv="2" gear="3" ctrlrange="-2 1"/>'
+    '<velocity joint="slide" kv="5" gear="0.5" forcerange="-1 2"/>',
+    "general": '<general joint="turn" gear="-2" gainprm="7" biastype="affine" biasprm="1 -20 -3"'
+    ' forcerange="-30 20"/><general joint="slide" gainprm="7" biastype="affine" biasprm="1 0 -3"/>',
+}
+
+
+@pytest.mark.parametrize("laws", LAWS)
+def test_implicit_forces_are_those_of_mujoco_at_the_end_of_the_step(tmp_path, laws):
+    mujoco = pytest.importorskip("mujoco")
+    path = tmp_path / "two.xml"
+    path.write_text(f"""<mujoco><worldbody>
+     <body><joint name="turn" axis="0 1 0"/><geom size="0.1"/></body>
+     <body pos="1 0 0"><joint name="slide" type="slide" axis="0 1 0"/><geom size="0.1"/></body>
+     </worldbody><actuator>{LAWS[laws]}</actuator></mujoco>""")
+    sim = dl.Simulator(dl.load(path), dt=2e-3, integrator="euler", ground=False)
+    reference, rng = mujoco.MjModel.from_xml_path(str(path)), np.random.default_rng(0)
+    data = mujoco.MjData(reference)
+    for scale in (1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 30.0, 30.0):
+        u = scale * rng.standard_normal(2)
+        sim.reset(*rng.standard_normal((2, 2)))
+        sim.step(u)
+        data.qpos, data.qvel, data.ctrl = sim.q, sim.v, u
+        mujoco.mj_forward(reference, data)
+        tolerance = 1e-12 * max(np.abs(data.actuator_force).max(), 1.0)
+        assert sim.actuator_forces == pytest.approx(data.actuator_force, rel=0, abs=tolerance)
+        assert sim.torques == pytest.approx(data.qfrc_actuator, rel=0, abs=3 * tolerance)
+
+
 def ball_joint():
     b = dl.ModelBuilder("top", gravity=(0, 0, 0))
     b.add_body("top", joint=dl.Spherical(), mass=1.0, inertia=np.diag([0.1, 0.2, 0.3]))

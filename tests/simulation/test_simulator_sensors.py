@@ -1,19 +1,21 @@
 """What simulators tell: reactions, accelerations, metrics, and what goes wrong."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import delassus as dl
 
 
-def two_rods():
+def two_rods(**limits):
     """Two rods of 1 kg and 1 m, one below the other, that turn about y."""
     b = dl.ModelBuilder("rods")
     matrix = np.diag([1.0, 1.0, 0.01]) / 12
     for name, parent, at in (("upper", "world", 0.0), ("lower", "upper", -1.0)):
         b.add_body(
             name, parent, dl.Revolute((0, 1, 0)), (0, 0, at),
-            mass=1.0, com=(0, 0, -0.5), inertia=matrix,
+            mass=1.0, com=(0, 0, -0.5), inertia=matrix, **limits,
         )  # fmt: skip
     return b.build()
 
@@ -129,6 +131,24 @@ def test_joints_pulled_apart_are_named():
     sim.rollout(20)
     assert {f.kind for f in sim.failures} == {"joint error"}
     assert sim.failures[0].where in ("upper_joint", "lower_joint")
+
+
+def test_a_start_beyond_limits_is_told_with_its_joint():
+    sim = dl.Simulator(two_rods(lower=-0.5, upper=0.5), ground=False)
+    sim.reset([0.3, 0.54])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim.step()
+    sim.reset([-0.9, 0.7])
+    with pytest.warns(RuntimeWarning, match=r"beyond its limit by 0.4\d* at 0.0010 s.*upper_joint"):
+        sim.step()
+    (failure,) = sim.failures
+    assert (failure.kind, failure.step, failure.where) == ("joint limit", 1, "upper_joint")
+    assert failure.value == pytest.approx(0.4, abs=1e-3)
+    many = dl.Simulator(sim.model, ground=False, worlds=2, on_error="record")
+    many.reset([[0.0, 0.7], [0.0, 0.0]])
+    many.rollout(3)
+    assert [(f.world, f.where) for f in many.failures] == [(0, "lower_joint")]
 
 
 def test_controls_that_fail_keep_the_recording(tmp_path):

@@ -52,6 +52,45 @@ def test_a_constraint_that_is_enabled_closes_again():
         many.enable(0, here=True)
 
 
+def test_references_come_back_with_a_state_in_a_file(tmp_path):
+    def switched_off():
+        sim = dl.Simulator(two_wheels(), ground=False)
+        for k in range(3):
+            sim.disable(k)
+        sim.reset([0.0, 0.0], [4.0, 0.0])
+        return sim
+
+    sim, other = switched_off(), switched_off()
+    begun, path = sim.state(), tmp_path / "state.npz"
+    sim.rollout(50)
+    sim.enable(2, here=True)
+    sim.rollout(10, control=[1.0, 0.0])
+    sim.disable(2)
+    sim.rollout(20, control=[1.0, 0.0])
+    sim.enable(0, here=True)
+    sim.enable(2, here=True)  # from another position than before
+    sim.rollout(10)
+    np.savez(path, **sim.state())
+    first = sim.rollout(50, control=[0.0, 1.0])
+    assert np.ptp(first.q[:, 0] - first.q[:, 1]) < 1e-9
+    assert abs(first.q[-1, 0] - first.q[-1, 1]) > 0.1
+    for again in (sim, other):
+        with np.load(path) as state:
+            again.set_state(state)
+        second = again.rollout(50, control=[0.0, 1.0])
+        assert np.array_equal(second.q, first.q)
+        assert np.array_equal(second.v, first.v)
+        assert np.array_equal(again.reactions, sim.reactions)
+    # A state without references has the constraints that the model declares.
+    sim.set_state(begun)
+    sim.rollout(50)
+    assert sim.enable(0).position > 0.01
+    assert sim.q[0] == pytest.approx(sim.q[1])
+    assert sim.model.constraints == two_wheels().constraints
+    with pytest.raises(dl.ShapeError, match="it has 3 constraints, not 1"):
+        dl.Simulator(dl.robots.crank_rocker(), ground=False).set_state(begun)
+
+
 def test_a_loop_that_opens_lets_its_rocker_fall():
     model = dl.robots.crank_rocker()
     held, free = (dl.Simulator(model, ground=False) for _ in range(2))

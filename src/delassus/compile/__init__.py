@@ -1,6 +1,6 @@
 """Kernels and how they run. Only this part of the package imports Numba; see docs/compile.md."""
 
-from .batch import evaluate_checked, evaluate_plainly, is_compiled, is_single_usable
+from .batch import Repeated, evaluate_checked, evaluate_plainly, is_compiled, is_single_usable
 from .callbacks import Callback
 from .kernel import FLOAT32, FLOAT64, Kernel, kernel, kernels
 from .language.functions import function, routine
@@ -37,6 +37,7 @@ __all__ = [
     "Kernel",
     "Layout",
     "OperationCount",
+    "Repeated",
     "Tabulated",
     "absolute",
     "any_true",

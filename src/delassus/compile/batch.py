@@ -83,6 +83,31 @@ def evaluate_checked(kernel, model, shared, rows, n: int, threads: int | None = 
     run(kernel, model, shared, rows, _DOUBLE, n, _thread_count(threads))
 
 
+class Repeated:
+    """`evaluate_checked` again and again with other arrays: all else is looked at once.
+
+    Work memory is its own: one thread at a time may call it.
+    """
+
+    def __init__(self, kernel, model, shared, n: int, threads: int | None = None):
+        self._all = kernel, model, shared, n, _thread_count(threads)
+        self._entry = None
+        if is_compiled():
+            batch = _batch_of(kernel, model, shared, _DOUBLE)
+            if batch.chunk(n, self._all[-1]) >= n:
+                self._entry, self._first = batch.entry, (batch.address, *shared)
+                memory = lined_up(batch.memory, _DOUBLE)
+                self._last = memory, True, *how_to_write(n * batch.staged_bytes), 0, n
+
+    def __call__(self, *rows) -> None:
+        """Evaluate; `rows` are those of `evaluate_checked`."""
+        if self._entry is not None:
+            self._entry(*self._first, *rows, *self._last)
+        else:
+            kernel, model, shared, n, threads = self._all
+            evaluate_checked(kernel, model, shared, rows, n, threads)
+
+
 def _thread_count(threads: int | None) -> int:
     if threads is None:
         return workers.available_cores()
@@ -309,7 +334,7 @@ class Batch:
 
     def chunk(self, n: int, thread_count: int) -> int:
         """States of a chunk: whole blocks of lanes, so that results do not depend on threads."""
-        if thread_count == 1:
+        if thread_count == 1 or n == 1:
             return n
         share = max(n // (thread_count * _CHUNKS_A_THREAD), self.least_chunk)
         return -(-share // self.width) * self.width
@@ -330,7 +355,7 @@ def _batch_of(kernel, model, shared, dtype) -> Batch:
 
 def _run_compiled(kernel, model, shared, rows, dtype, n, thread_count) -> None:
     batch = _batch_of(kernel, model, shared, dtype)
-    chunk = 1 if n == 1 else batch.chunk(n, thread_count)
+    chunk = batch.chunk(n, thread_count)
     if chunk >= n:
         batch.call(shared, rows, True, n, 0, n)
         return

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
 
-from ..compile import evaluate_checked
+from ..compile import Repeated, evaluate_checked
 from ..maximal import MaximalSystem
 from ..model.model import Model
 from .actuation.drives import Drives
@@ -65,6 +66,24 @@ class Steering(NamedTuple):
 NOT_STEERED = Steering(0, 0.0, 0)
 
 
+class Turn(NamedTuple):
+    """Memory for what one step tells, and the parts of it that are looked at."""
+
+    told: list[np.ndarray]
+    state: np.ndarray
+    v: np.ndarray
+    metrics: np.ndarray
+    sensed: np.ndarray
+    reasons: np.ndarray
+
+    @classmethod
+    def of(cls, told: list[np.ndarray], nq: int) -> Turn:
+        """The parts of `Worlds._outputs` of a step."""
+        state, trace, metrics, sensed, outcome = told
+        parts = trace[:, 0, nq:], metrics[:, 0], sensed[:, 0], outcome[:, OUTCOME.reason]
+        return cls(told, state, *parts)
+
+
 class Worlds:
     """So many worlds of a model. Where slots for contacts do not suffice, they get more."""
 
@@ -106,7 +125,7 @@ class Worlds:
         way = "sweeps" if is_swept else form
         self._kernel = (SMOOTH_SIMULATIONS if is_smooth else SIMULATIONS)[way]
         self._whole = np.array([*self.settings.whole, slots, 0], np.int64)
-        self._for_one_step: list[np.ndarray] = []
+        self._one_step: Repeated | None = None
 
     def start(self, poses: np.ndarray, twists: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
         """Begin anew at states, without reactions."""
@@ -153,31 +172,38 @@ class Worlds:
     def step(self, control: np.ndarray, pushes: np.ndarray) -> bool:
         """One step of all worlds, which must be alive. Returns whether it was made.
 
-        If it was not, nothing has changed. The memory of what is told is kept for the next step.
+        If it was not, nothing has changed. Steps take turns in what they write to: from another
+        thread a viewer may read what the last one told, while the next one is made.
         """
-        if not self._for_one_step:
-            self._for_one_step = self._outputs(self.count, 1, 1)
-            self._shared_by_one_step = (self._whole, *[self._ticks(1)] * 4)
-            self._none_outside = np.zeros((self.count, self.world.dimensions["n_outside"]))
-        told, outside = self._for_one_step, self._none_outside
+        if self._one_step is None:
+            self._prepare_one_step()
+        outside = self._none_outside
         if self.geometry.outside:
             outside = self._outside(np.arange(self.count))
             if outside is None:
                 return False
-        rows = [
-            self.states, self.v, control, pushes, outside, self.switches, self._numbers,
-            self._options, *told,
-        ]  # fmt: skip
-        shared = self._shared_by_one_step
-        evaluate_checked(self._kernel, self.world, shared, rows, self.count, self.threads)
-        ends = told[4]
-        if any(ends[:, OUTCOME.reason].tolist()):  # of a few numbers, faster than NumPy's
+        turn = self._turn
+        self._one_step(
+            self.states, self._unread, control, pushes, outside, self.switches, self._numbers,
+            self._options, *turn.told,
+        )  # fmt: skip
+        if any(turn.reasons.tolist()):  # of a few numbers, faster than NumPy's
             return False
-        told[0], self.states = self.states, told[0]
-        self.before, self.v = self.v, told[1][:, 0, self.model.nq :].copy()
-        # Copies: a viewer may read them from another thread while the next step is made.
-        self.metrics, self.sensed = told[2][:, 0].copy(), told[3][:, 0].copy()
+        self.before, self.v, self.states = self.v, turn.v, turn.state
+        self.metrics, self.sensed = turn.metrics, turn.sensed
+        self._turn = next(self._turns)
         return True
+
+    def _prepare_one_step(self) -> None:
+        """Look at all that `step` needs and that does not change from one to the next."""
+        shared = (self._whole, *[self._ticks(1)] * 4)
+        self._one_step = Repeated(self._kernel, self.world, shared, self.count, self.threads)
+        self._none_outside = np.zeros((self.count, self.world.dimensions["n_outside"]))
+        self._unread = np.zeros_like(self.v)  # velocities, for functions that give controls
+        # One is written while two are known: that of the last step, and of that before.
+        turns = [Turn.of(self._outputs(self.count, 1, 1), self.model.nq) for _ in range(3)]
+        self._turns = cycle(turns)
+        self._turn = next(self._turns)
 
     def run(
         self,

@@ -22,6 +22,7 @@ from .given.colliding import contact_request, what_collides
 from .given.controls import CompiledControl
 from .given.pacing import Pace, Uninterrupted
 from .given.progress import Progress
+from .given.references import as_declared
 from .given.requests import over_steps, per_degree_of_freedom
 from .given.starting import Projection, chosen_start, on_joints, states_of
 from .runs import NOT_STEERED, Run, Steering, Worlds
@@ -91,6 +92,7 @@ class Simulator(Choosing, Sensors, Switches):
     ):
         model = instance("the model of a Simulator", model, Model)
         self.model = model if actuators is None else model.replace(actuators=actuators)
+        self._declared, self._references = self.model, as_declared(self.model)
         known_name("coordinates", coordinates, ("maximal",))
         self._choice = Choice(
             dt, integrator, solver, solver_parameters, tolerance, joint_tolerance, max_iterations,
@@ -207,14 +209,25 @@ class Simulator(Choosing, Sensors, Switches):
             "sensed": worlds.sensed.copy(),
             "is_alive": worlds.is_alive.copy(),
             "switches": worlds.switches.copy(),
+            "references": self._references.copy(),
             "default": self._default.copy(),
             "time": np.array([self._start, self._steps]),
             "contact_slots": np.array(self.system.contact_slots),
         }
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
-        """Go on from a state of `state`, of this simulator or of one like it."""
+        """Go on from a state of `state`, of this simulator or of one like it.
+
+        Constraints that `enable` has told to hold `here` do so from then on.
+        """
         worlds, slots = self._worlds, int(state["contact_slots"])
+        references = np.array(state["references"], float)
+        if references.shape != self._references.shape:
+            raise ShapeError(
+                f"the state is of another simulator: it has {len(references)} constraints, not "
+                f"{len(self._references)}"
+            )
+        self._refer(references)
         if slots != self.system.contact_slots:
             worlds.build(slots)
         numbers = np.array(state["numbers"], float)
@@ -236,12 +249,10 @@ class Simulator(Choosing, Sensors, Switches):
         given, pushes = self._given(control, wrenches, 1)
         worlds = self._worlds
         if not self._why_not_ready and worlds.are_all_alive and worlds.step(given, pushes):
-            found = []
+            self._steps += 1
             if not self._watch.is_calm(worlds.metrics):
                 told = worlds.metrics[:, None]
-                found = self._watch.look(told, self._steps, self._start, self.dt)
-            self._steps += 1
-            self._tell(found)
+                self._tell(self._watch.look(told, self._steps - 1, self._start, self.dt))
         else:
             self._advance(given, pushes, 1, None)
 
@@ -302,10 +313,10 @@ class Simulator(Choosing, Sensors, Switches):
         """Controls and wrenches, (1 or worlds, 1 or steps, ...)."""
         given, pushes, n = self._default, self._no_pushes, self.worlds
         if control is not None:
-            given = over_steps("control", control, (self.n_controls,), steps, n)
+            given = over_steps("control", control, self._default.shape[2:], steps, n)
         if wrenches is not None:
-            pushes = over_steps("wrenches", wrenches, (self.model.n_bodies, 6), steps, n)
-        return np.ascontiguousarray(given), np.ascontiguousarray(pushes)
+            pushes = over_steps("wrenches", wrenches, self._no_pushes.shape[2:], steps, n)
+        return given, pushes
 
     def _asked(self, control: Callable, wrenches: Any, made: Recording) -> tuple:
         """Controls from a function, and wrenches. Errors tell when, and that all before is kept."""

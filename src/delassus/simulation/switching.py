@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..checks import flag
 from ..constrained.rows.constraints import Constraints
 from ..constrained.tasks.impacts import impact
-from ..dynamics.kinematics import forward_kinematics
 from ..errors import SettingError, UnknownNameError
 from ..model.model import Model
-from ..model.parts.constraints import Closure, Connect, Constraint, Coupling, Gear, Implicit, Weld
-from ..model.parts.elements import Frame
+from ..model.parts.constraints import Constraint, Coupling, Gear, Implicit
 from ..model.parts.names import closest
-from ..spatial.transform import Transform
+from .given.references import reference_at, referred
 from .given.starting import Projection, close
 from .runs import Worlds
 
@@ -28,6 +24,8 @@ class Switches:
     model: Model
     worlds: int | None
     _worlds: Worlds
+    _declared: Model  # without references
+    _references: np.ndarray  # see `given.references`
 
     @property
     def constraint_names(self) -> list[str]:
@@ -50,7 +48,11 @@ class Switches:
         """
         number = self._number(name)
         if flag("here", here):
-            self._refer_here(number)
+            if self._worlds.count > 1:
+                raise SettingError("here=True is for one world: each would need its own reference")
+            references = self._references.copy()
+            references[number] = reference_at(self._declared, number, self._worlds.q[0])
+            self._refer(references)
         self._worlds.switches[0, self._places()[number]] = 1.0
         worlds = self._worlds
         own = np.flatnonzero(worlds.is_alive)
@@ -82,31 +84,9 @@ class Switches:
         order = sorted(range(len(given)), key=lambda k: last[k])
         return [order.index(k) for k in range(len(given))]
 
-    def _refer_here(self, number: int) -> None:
-        """Make the present position the one at which a constraint holds."""
-        if self._worlds.count > 1:
-            raise SettingError("here=True is for one world: each would need its own reference")
-        given, q = self.model.constraints[number], self._worlds.q[0]
-        frames = self.model.frames
-        if isinstance(given, Gear):
-            joint, other = (q[self.model.joint(x).q.start] for x in given.joints)
-            made = replace(given, offset=float(joint - given.ratio * other))
-        elif isinstance(given, (Closure, Connect, Weld)):
-            name = f"{given.other} (reference of constraint {number})"
-            made = replace(given, other=name)
-            frames = [f for f in frames if f.name != name]
-            frames.append(_frame_now(self.model, q, given.frame, given.other, name))
-        else:
-            raise SettingError(f"a {type(given).__name__} cannot be referred to a position")
-        changed = list(self.model.constraints)
-        changed[number] = made
-        self.model = self.model.replace(frames=frames, constraints=changed)
-        self._worlds.use(self.model)
-
-
-def _frame_now(model: Model, q: np.ndarray, frame: str, other: str, name: str) -> Frame:
-    """A frame on the body of `other` that is where `frame` is at a configuration."""
-    rotation, translation = forward_kinematics(model, q, [frame, other])
-    here, there = (Transform(rotation[k], translation[k]) for k in range(2))
-    known = model.frame(other)
-    return Frame(name, known.body, known.placement @ there.inverse() @ here)
+    def _refer(self, references: np.ndarray) -> None:
+        """Let constraints hold at other references than before."""
+        if not np.array_equal(references, self._references, equal_nan=True):
+            self._references = references
+            self.model = referred(self._declared, references)
+            self._worlds.use(self.model)

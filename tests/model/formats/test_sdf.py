@@ -1,5 +1,7 @@
 """SDF: poses and frames, joint types, loops, gearboxes, and the same dynamics as other formats."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -337,6 +339,15 @@ def test_cassie(name, nv, constraints):
 def collision(surface: str) -> str:
     sphere = "<geometry><sphere><radius>0.1</radius></sphere></geometry>"
     return f'<collision name="c">{sphere}<surface>{surface}</surface></collision>'
+
+
+def test_heightmaps_are_named_as_left_out(read):
+    form = "<geometry><heightmap><uri>hills.png</uri><size>9 9 2</size></heightmap></geometry>"
+    inside = f'<collision name="hills"><pose>0 0 1 0 0 0</pose>{form}</collision>'
+    told = "shapes left out, as images of heightmaps are not read: hills of land$"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # there is no other
+        assert not read(sdf(link("land", inside=inside)), warns=told).shapes
 
 
 def test_surfaces_say_how_shapes_touch(read):

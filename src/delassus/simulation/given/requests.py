@@ -12,25 +12,23 @@ from ...errors import SettingError, ShapeError
 
 
 def over_steps(what: str, given: Any, shape: tuple[int, ...], steps: int, worlds: int | None):
-    """Numbers of a shape for each step: (1, steps, ...), or (worlds, steps, ...).
+    """Numbers of a shape for each step, in C order: (1, steps, ...), or (worlds, steps, ...).
 
     `given` may lack the axis of steps, that of worlds, or both. The axis of steps has the length 1
     if it is not given.
     """
-    if type(given) is np.ndarray and given.dtype == np.float64:
-        x = given
-    else:
-        x = real_array(what, given)
-    own = len(shape)
+    is_plain = type(given) is np.ndarray and given.dtype == np.float64
+    x = given if is_plain else real_array(what, given)
     if x.shape == shape:
-        x = x.reshape(1, 1, *shape)
+        whole = (1, 1, *shape)
     else:
-        x = _with_axes(what, x, shape, steps, worlds, x.ndim - own)
+        x = _with_axes(what, x, shape, steps, worlds, x.ndim - len(shape))
+        whole = x.shape
+    flat = x.ravel()  # in C order, and without a copy where it is so already
     # If a sum of squares is finite, all numbers are. It costs a quarter of looking at each.
-    flat = x.ravel()
-    if not math.isfinite(flat.dot(flat)) and not np.isfinite(x).all():
-        raise SettingError(_not_finite(what, x))
-    return x
+    if not math.isfinite(flat.dot(flat)) and not np.isfinite(flat).all():
+        raise SettingError(_not_finite(what, flat.reshape(whole)))
+    return flat.reshape(whole)
 
 
 def _with_axes(what, x, shape, steps: int, worlds: int | None, more: int) -> np.ndarray:

@@ -12,13 +12,14 @@ from ...maximal.system import MaximalSystem
 from .metrics import METRIC
 
 DIVERGED, NOT_CONVERGED, UNSTEERED = "diverged", "not converged", "control"
-LEFT, DEEP, APART = "joint velocity", "penetration", "joint error"
+LEFT, DEEP, APART, BEYOND = "joint velocity", "penetration", "joint error", "joint limit"
 # Kinds by the metric that tells of them; these metrics stand one after the other.
 _WATCHED = {
     "natural_map": NOT_CONVERGED,
     "joint_velocity": LEFT,
     "joint_error": APART,
     "penetration": DEEP,
+    "limit_error": BEYOND,
 }
 _FIRST = METRIC.natural_map
 WATCHED = slice(_FIRST, _FIRST + len(_WATCHED))
@@ -31,14 +32,15 @@ class Bounds:
     """What a step may reach before it counts as a failure; infinity switches a check off.
 
     `natural_map` is that of the contact solver, `joint_velocity` what joints have left in m/s or
-    rad/s, `joint_error` a distance or an angle by which they are pulled apart, and `penetration`
-    the depth of a contact.
+    rad/s, `joint_error` a distance or an angle by which they are pulled apart, `penetration` the
+    depth of a contact, and `limit_error` by how much a coordinate is beyond its limit.
     """
 
     natural_map: float = 0.1
     joint_velocity: float = 0.1
     joint_error: float = 0.05
     penetration: float = 0.05
+    limit_error: float = 0.05
 
     def __post_init__(self) -> None:
         for name in _WATCHED:
@@ -56,9 +58,9 @@ class Bounds:
 class Failure:
     """Something that went wrong: its kind, the step and the time, the world, where, how much.
 
-    Kinds are "diverged", "control", "not converged", "joint velocity", "joint error" and
-    "penetration". The time is that at the end of the step. `where` names bodies or joints, or says
-    what a control did.
+    Kinds are "diverged", "control", "not converged", "joint velocity", "joint error", "penetration"
+    and "joint limit". The time is that at the end of the step. `where` names bodies or joints, or
+    says what a control did.
     """
 
     kind: str
@@ -77,6 +79,7 @@ class Failure:
             LEFT: f"joints did not converge, one moves apart at {self.value:.3g}",
             DEEP: f"bodies penetrate by {self.value:.3g} m",
             APART: f"a joint is pulled apart by {self.value:.3g}",
+            BEYOND: f"a joint is beyond its limit by {self.value:.3g}",
         }[self.kind]
         about = f" ({self.where})" if self.where else ""
         return f"{who}{what} at {self.time:.4f} s, step {self.step}{about}"
@@ -98,18 +101,19 @@ class Watch:
             x.name for x in (*system.joints, *system.couplings) for _ in range(x.rows)
         ]
         self.outside = np.zeros((worlds, len(_WATCHED)), bool)
-        self.is_any_outside, self._bounds = False, tuple(self.bounds.tolist())
+        self._bounds, self._is_outside = self.bounds.tolist(), [False] * len(_WATCHED)
 
     def is_calm(self, told: np.ndarray) -> bool:
         """Whether `look` has nothing to find in one step of one world; False if in doubt."""
-        if self.is_any_outside or len(told) > 1:
+        if len(told) > 1:
             return False
-        return all(x <= y for x, y in zip(told[0, WATCHED].tolist(), self._bounds, strict=True))
+        watched = told.tolist()[0][WATCHED]
+        return [x > y for x, y in zip(watched, self._bounds, strict=True)] == self._is_outside
 
     def look(self, metrics: np.ndarray, first: int, start: float, dt: float) -> list[Failure]:
         """Failures in metrics (worlds, steps, ...) of steps from number `first` on."""
         is_outside = metrics[:, :, WATCHED] > self.bounds  # NaN of failed worlds is not
-        if not (self.is_any_outside or is_outside.any()):
+        if not (self.outside.any() or is_outside.any()):
             return []
         found = []
         for world, k in zip(*np.nonzero(is_outside.any(axis=1) & ~self.outside), strict=True):
@@ -120,7 +124,7 @@ class Watch:
             time, who = start + (first + step + 1) * dt, int(world) if self.is_many else None
             found.append(Failure(kind, time, first + step + 1, who, where, value))
         self.outside = is_outside[:, -1].copy()
-        self.is_any_outside = bool(self.outside.any())
+        self._is_outside = self.outside[0].tolist()
         return found
 
     def diverged(self, world: int, twists: np.ndarray, step: int, time: float) -> Failure:
@@ -137,6 +141,9 @@ class Watch:
         """The names of what a failure is about."""
         if kind == APART:
             return self.row_names[int(told[METRIC.joint_row])]
+        if kind == BEYOND:
+            limit = self.system.limits[int(told[METRIC.limit])]
+            return self.system.joints[limit.joint].name
         if kind == DEEP:
             ends = int(told[METRIC.deepest_a]), int(told[METRIC.deepest_b])
             names = [self.system.model.bodies[i - 1].name if i > 0 else "world" for i in ends]

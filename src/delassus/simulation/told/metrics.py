@@ -24,7 +24,7 @@ from ...spatial.vectors import dot, get3, get6, symmetric_times
 
 METRIC = slots(
     contacts=1,
-    natural_map=1,  # this and the next three are watched, see `failures`
+    natural_map=1,  # this and the next four are watched, see `failures`
     joint_velocity=1,
     joint_error=1,
     penetration=1,

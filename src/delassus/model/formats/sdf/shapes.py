@@ -56,6 +56,10 @@ def _read(node: Node, name: str, frame: str, role: str, meshes: MeshFinder) -> S
         surface = _surface(node, name) if role == "collision" else Surface()
         dimensions, color = tuple(map(float, size)), _color(node)
         return Shape(name, frame, role, kind, pose, dimensions, mesh, color, surface)
+    if geometry.child("heightmap") is not None:
+        subject = "shapes left out, as images of heightmaps are not read"
+        node.document.report.remark(subject, f"{name} of {frame}")
+        node.skip("geometry", "pose", "surface", "material")
     return None  # <empty>, or a kind that is reported as unread
 
 
