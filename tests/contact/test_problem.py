@@ -65,6 +65,7 @@ def test_bad_input_is_named(change, message):
         ({"law": "maxwell"}, "law must be one of"),
         ({"solver": "prox", "rho": 1.0}, "prox has no parameter 'rho'; it has precondition"),
         ({"solver": "admm-ncp-fp", "rho": 0.0}, "rho must be positive"),
+        ({"solver": "admm-ncp-sa", "large": 0.0}, "large must be positive"),
         ({"solver": "admm-ncp-fp", "precondition": 2}, "precondition"),
     ],
 )

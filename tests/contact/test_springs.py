@@ -5,6 +5,7 @@ import pytest
 
 import delassus as dl
 from constrained.mechanisms import close, four_bar
+from contact.problems import stack
 from delassus import contact
 from trees import relative
 
@@ -164,6 +165,17 @@ class Matrix:
 
     def diagonal_blocks(self):
         return [self.D]
+
+
+@pytest.mark.uncompiled
+def test_a_user_s_own_operator_carries_a_heavy_top():
+    by_matrix = stack([1.0, 1.0, 1e3], push=0.1)
+    p = contact.Problem(Matrix(by_matrix.delassus), by_matrix.free_velocity, friction=0.6)
+    as_they_are = contact.solve(p, "admm-ncp-sa", large=1e300)
+    fitted = contact.solve(p, "admm-ncp-sa")
+    assert as_they_are.converged
+    assert fitted.converged
+    assert fitted.iterations < 0.5 * as_they_are.iterations
 
 
 @pytest.mark.parametrize("loops", [(), (FOOT,)], ids=["tree", "loop"])

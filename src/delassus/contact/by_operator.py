@@ -112,8 +112,11 @@ def solve_by_operator(
         if best <= given["tolerance"]:
             break
         if rule != FIXED and (step + 1) % int(given["every"]) == 0:
-            primal = np.max(np.sqrt(w) * np.abs(x - y), initial=0.0, where=_is_cone(p))
-            change = np.max(S * np.abs(y - old) / np.sqrt(w), initial=0.0, where=_is_cone(p))
+            root = np.sqrt(w)
+            velocity = max(_largest(p, z / root), _largest(p, free / root))
+            size = max(velocity, _largest(p, root * y) / given["large"])
+            primal = velocity * _largest(p, root * (x - y))
+            change = size * _largest(p, S * (y - old) / root)
             if primal > given["ratio"] * change:
                 rho *= growth
                 S = factor()
@@ -123,8 +126,9 @@ def solve_by_operator(
     return _with_joints(p, found, operator, w, given["tolerance"]), len(history), history
 
 
-def _is_cone(p: Problem) -> np.ndarray:
-    return np.arange(p.n_rows) >= p.n_joint_rows
+def _largest(p: Problem, values: np.ndarray) -> float:
+    """The largest absolute value of cone rows."""
+    return np.max(np.abs(values[p.n_joint_rows :]), initial=0.0)
 
 
 def _first_dual(p: Problem, y: np.ndarray, is_ncp: bool) -> np.ndarray:

@@ -34,6 +34,7 @@ _ADMM = {
     "eta": 1e-4,
     "rho": 0.3,
     "ratio": 4.0,
+    "large": 10.0,
     "growth": 1.5,
     "every": 10,
     "power_iterations": 10,
@@ -85,7 +86,9 @@ _SOLVERS = {
 }
 SOLVERS = tuple(_SOLVERS)
 _EITHER_LAW = (contact_auto, contact_admm)  # kernels that solve the problem with or without Gamma
-_POSITIVE = ("rho", "eta", "growth", "ratio", "relaxation", "decay", "least_relaxation", "shrink")
+_POSITIVE = (
+    "rho", "eta", "growth", "ratio", "large", "relaxation", "decay", "least_relaxation", "shrink",
+)  # fmt: skip
 
 
 class Request(NamedTuple):

@@ -29,6 +29,7 @@ OPTION = slots(
     eta=1,
     rho=1,
     ratio=1,
+    large=1,
     growth=1,
     first_exponent=1,
     exponent=1,
