@@ -118,8 +118,16 @@ def test_recordings_of_another_version_are_refused_with_the_reason(tmp_path):
         dl.Recording.load(path)
 
 
+@pytest.fixture
+def with_ctrl_c():
+    """Processes that a script starts in the background ignore Ctrl-C; this one does not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("worlds", [None, 3])
-def test_ctrl_c_ends_a_rollout_between_steps_and_keeps_what_was_made(tmp_path, worlds):
+def test_ctrl_c_ends_a_rollout_between_steps_and_keeps_what_was_made(tmp_path, with_ctrl_c, worlds):
     path = tmp_path / "run.rec"
     sim = thrown(worlds=worlds)
     sim.rollout(1)  # compiled
@@ -128,7 +136,7 @@ def test_ctrl_c_ends_a_rollout_between_steps_and_keeps_what_was_made(tmp_path, w
     stop = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     stop.start()
     with pytest.raises(KeyboardInterrupt) as error:
-        sim.rollout(100_000_000, record=str(path))
+        sim.rollout(3_000_000, record=str(path))  # a minute or more
     stop.join()
     rec, steps = sim.recording, len(sim.recording)
     if hasattr(error.value, "__notes__"):
