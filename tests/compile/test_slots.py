@@ -74,9 +74,8 @@ def test_a_kernel_may_have_no_memory():
     assert NO_MEMORY.count == 0
 
 
-def test_compiled_kernels_get_the_same_parts():
+def test_a_layout_tells_its_parts_in_the_order_of_their_starts():
     memory = layout(a="nv", inner=layout(b="nv", c="nv"), d="nv")
-    source = memory.expression(lambda k: f"part{k}", "Work")
-    names = memory.classes("Work") | {f"part{k}": k for k in range(4)}
-    made = eval(source, names)
-    assert (made.a, made.inner.b, made.inner.c, made.d) == (0, 1, 2, 3)
+    assert memory.outline == (("a", None), ("inner", (("b", None), ("c", None))), ("d", None))
+    assert memory.starts(EXTENTS) == [0, 5, 10, 15]
+    assert memory.count == 4

@@ -103,31 +103,14 @@ class Layout:
         }
         return self.Parts(**parts)
 
-    def expression(self, part_of: Callable[[int], str], name: str, first: int = 0) -> str:
-        """Python source of the named tuple of parts; `part_of(k)` is the source of part k.
+    def values(self) -> Iterator[tuple[str, Layout | Callable[[Extents], int]]]:
+        """Each part by name: a layout, or how many numbers it has for extents n."""
+        return ((name, self._value(name)) for name in self.names)
 
-        The class of the tuple is called `name`, those of parts that are layouts `name_0`, `name_1`.
-        """
-        sources, k, inner = [], first, 0
-        for part in self.names:
-            value = self._value(part)
-            if isinstance(value, Layout):
-                sources.append(value.expression(part_of, f"{name}_{inner}", k))
-                k, inner = k + value.count, inner + 1
-            else:
-                sources.append(part_of(k))
-                k += 1
-        return f"{name}({', '.join(sources)})"
-
-    def classes(self, name: str) -> dict[str, type]:
-        """The classes that the source of `expression` names."""
-        found, inner = {name: self.Parts}, 0
-        for part in self.names:
-            value = self._value(part)
-            if isinstance(value, Layout):
-                found |= value.classes(f"{name}_{inner}")
-                inner += 1
-        return found
+    @property
+    def outline(self) -> tuple:
+        """Names of parts, each with the outline of the layout that it is, or None."""
+        return tuple((name, getattr(value, "outline", None)) for name, value in self.values())
 
     @property
     def count(self) -> int:

@@ -37,13 +37,13 @@ _MOST_AXES = 4  # of arrays that kernels take, that of states included
 def _names(kernel_function, signature: Signature, dtype) -> dict:
     """The names that an entry's source uses. Only compiling needs them, loading does not."""
     from numba import types
+    from numba.np import numpy_support
 
-    from . import cpu, given, memory, operations, transfer
+    from . import cpu, given, memory, operations, records, transfer
 
     operations.install()
     names = {
         "kernel": kernel_function,
-        "Model": signature.model,
         "WORK_TYPE": dtype,
         "WIDTH": cpu.lanes(dtype.itemsize),
         "INTEGERS": types.Array(types.int64, 1, "C"),
@@ -71,9 +71,9 @@ def _names(kernel_function, signature: Signature, dtype) -> dict:
     }
     number = _number_type(dtype)
     names |= {f"NUMBERS{axes}": types.Array(number, axes, "C") for axes in range(_MOST_AXES + 1)}
-    names |= signature.work.classes("Work")
-    for k, array_type in enumerate(signature.model.array_types(dtype)):
-        names[f"TYPE{k}"] = array_type
+    dtypes = [numpy_support.from_dtype(t) for t in signature.model.array_types(dtype)]
+    names["open_model"] = records.model_opener(signature.model, dtypes, _first_array(signature))
+    names["divide"] = records.work_divider(signature.work, _first_part(signature))
     return names
 
 
@@ -82,17 +82,13 @@ def _first_array(signature: Signature) -> int:
     return FIRST_EXTENT + len(signature.model.dimensions)
 
 
-def _model_lines(signature: Signature) -> str:
-    first = _first_array(signature)
-    arrays = ", ".join(
-        f"array_at(header, {first + 2 * k}, TYPE{k})" for k in range(len(signature.model._fields))
-    )
-    return f"    model = Model({arrays})\n"
+def _first_part(signature: Signature) -> int:
+    """Where starts of parts of work memory begin in the table, after address and length of that."""
+    return _first_array(signature) + 2 * len(signature.model._fields) + 2
 
 
 def _single_source(name: str, signature: Signature, left_out: int) -> str:
-    work = _first_array(signature) + 2 * len(signature.model._fields)
-    memory = f"numbers(array_at(header, {work}, WORK_TYPE))"
+    memory = f"numbers(array_at(header, {_first_part(signature) - 2}, WORK_TYPE))"
     passed = [*signature.shared_names, *(f"numbers({a.name})" for a in signature.inputs)]
     passed += ["no_numbers(WORK_TYPE)"] * left_out
     passed += [f"numbers({a.name})" for a in signature.outputs]
@@ -101,7 +97,7 @@ def _single_source(name: str, signature: Signature, left_out: int) -> str:
         f"def {name}(header, {', '.join(_given(signature))}):\n"
         + _open_lines(signature, ())
         + _check_lines(signature, ())
-        + _model_lines(signature)
+        + "    model = open_model(header)\n"
         + zeros
         + f"    memory = {memory}\n    work = {_work(signature)}\n"
         + f"    kernel(model, {', '.join(passed)}, work)\n    return 0\n"
@@ -110,12 +106,7 @@ def _single_source(name: str, signature: Signature, left_out: int) -> str:
 
 def _work(signature: Signature) -> str:
     """Source of the parts of the work memory that starts at `memory`."""
-    if signature.work.count == 0:
-        return "None"
-    first = _first_array(signature) + 2 * len(signature.model._fields) + 2
-    return signature.work.expression(
-        lambda k: f"part(memory, word_at(header, {first + k}))", "Work"
-    )
+    return "divide(header, memory)" if signature.work.count > 0 else "None"
 
 
 def _given(signature: Signature) -> list[str]:
@@ -188,7 +179,7 @@ def _batch_head(name: str, signature: Signature) -> str:
         + _open_lines(signature, ("stop",))
         + "    if not is_checked:\n"
         + _check_lines(signature, ("stop",), indent=8 * " ")
-        + _model_lines(signature)
+        + "    model = open_model(header)\n"
     )
 
 
@@ -277,10 +268,9 @@ def _compile(kernel_function, signature, dtype, source, name, description, types
         cache.announce(description, kernel_function, not_kept)
         scope.update(_names(kernel_function, signature, dtype))
 
-    work = signature.work.classes("Work")
     arrays = signature.model.array_types(dtype)
     try:
-        key = cache.entry_key(kernel_function, source, str(types), signature.model, arrays, work)
+        key = cache.entry_key(kernel_function, source, str(types), signature.model, arrays, signature.work.outline)
         cache.attach(dispatcher, key, before_compiling)
     except cache.NotKept as reason:
         before_compiling(not_kept=str(reason))

@@ -2,12 +2,12 @@
 
 Numba makes a library of every function that it compiles: it links in the libraries of all functions
 that are called, runs LLVM's passes over all of it, and makes machine code. The functions of a
-kernel, up to 240, all end up inside its entry, and nobody runs the machine code of their own.
+kernel, up to 500, all end up inside its entry, and nobody runs the machine code of their own.
 
-A `_LazyLibrary` makes machine code when the address of one of its functions is asked for, which
-happens for entries only, and only then runs all of LLVM's passes. Small functions get a few cheap
-passes before, so that the modules that they are linked into stay small. Routines are the exception:
-they stay functions of their own, inside the module of the entry.
+A `_LazyLibrary` keeps the code of its function as it is until somebody asks for its address, which
+happens for entries only. Then it links in all that is called, directly or through others, once, and
+LLVM's passes run over that once. Routines stay functions of their own, inside the module of the
+entry.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from numba.core.environment import lookup_environment
 
 from ..language.functions import routines
 
-# From so many bytes of LLVM's code on, which inverse dynamics does not reach, a function is large.
-_LARGE = 100_000
 # Internals of Numba that are relied upon. Where one is missing, Numba compiles in its own way.
 _OF_LIBRARIES = (
     *("finalize", "get_pointer_to_function", "_ensure_finalized"),
-    *("_optimize_functions", "_optimize_final_module", "_finalize_final_module"),
+    *("_optimize_functions", "_finalize_final_module", "_raise_if_finalized"),
+    *("_get_module_for_linking",),
 )
 _OF_GENERATORS = (
     *("create_library", "set_env", "_library_class", "_engine"),
@@ -37,19 +36,18 @@ _OF_GENERATORS = (
 
 
 class _LazyLibrary(codegen.JITCodeLibrary):
-    """The code of one function, with all that it calls, and no machine code before it is needed."""
+    """The code of one function, and no machine code before it is needed."""
 
-    _passes: ClassVar[dict] = {}  # options of LLVM's passes over the entry
-    _is_wanted = False  # whether the address of its function was asked for
+    _passes: ClassVar[dict] = {}  # options of LLVM's passes over an entry and all that it calls
     _has_machine_code = False
 
     def get_pointer_to_function(self, name):
         # Numba asks all functions for their wrappers for Python, which only entries have.
-        if not self._has_machine_code and name not in self._defined_names():
-            return 0
-        self._is_wanted = True
-        self._ensure_finalized()
         if not self._has_machine_code:
+            if name not in self._defined_names():
+                return 0
+            self._ensure_finalized()
+            self._link_all()
             self._make_machine_code()
         return super().get_pointer_to_function(name)
 
@@ -61,26 +59,53 @@ class _LazyLibrary(codegen.JITCodeLibrary):
             f.add_function_attribute("noinline")
         module.data_layout = self._codegen._data_layout  # the passes come with those of modules
 
-    def _optimize_final_module(self):
-        if self._is_wanted:
-            # What only this module calls need not take arguments that it does not use.
-            for f in _routines_in(self._final_module):
-                f.linkage = "internal"
-            options = self._passes
-        elif len(self._final_module.as_bitcode()) < _LARGE:
-            options = {"opt": 1, "cost": "cheap", "loop_vectorize": False, "slp_vectorize": False}
-        else:
-            return
-        passes, builder = self._codegen._module_pass_manager(**options)
+    def finalize(self):
+        """What Numba does here is left until machine code is needed."""
+        self._raise_if_finalized()
+        self._finalized = True
+
+    def _link_all(self):
+        """Link in all that is called, directly or through others, and optimise it."""
+        for library in self._reached():
+            self._reload_init.update(library._reload_init)
+        self._link_into(self._final_module)
+        # What only this module calls need not take arguments that it does not use.
+        for f in _routines_in(self._final_module):
+            f.linkage = "internal"
+        passes, builder = self._codegen._module_pass_manager(**self._passes)
         passes.run(self._final_module, builder)
+        self._final_module.verify()
+
+    def _link_into(self, module) -> None:
+        for library in self._reached():
+            is_lazy = isinstance(library, _LazyLibrary)
+            own = library._own_module() if is_lazy else library._get_module_for_linking()
+            module.link_in(own, preserve=True)
+
+    def _own_module(self):
+        return super()._get_module_for_linking()
+
+    def _get_module_for_linking(self):
+        """For libraries of Numba's own kind, which link in no more than this."""
+        if self._has_machine_code:
+            return self._own_module()
+        whole = self._own_module().clone()
+        self._link_into(whole)
+        return whole
+
+    def _reached(self) -> list:
+        """Libraries of all functions that are called. Those of Numba's own kind hold theirs."""
+        found, left = {}, [self]
+        while left:
+            library = left.pop()
+            if library not in found:
+                found[library] = True
+                left += library._linking_libraries if isinstance(library, _LazyLibrary) else []
+        return [library for library in found if library is not self]
 
     def _finalize_final_module(self):
-        """The last step of Numba's `finalize`, which makes machine code, is left for later.
-
-        A library that was loaded has its machine code already.
-        """
-        if getattr(self, "_compiled_object", None) is not None:
-            self._make_machine_code()
+        """What is loaded has its machine code already."""
+        self._make_machine_code()
         self._finalized = True
 
     def _make_machine_code(self):
