@@ -170,7 +170,7 @@ def test_a_module_that_moves_changes_the_keys_of_its_kernels(copied_package):
 
 
 def test_the_compile_layer_is_part_of_every_kernel(copied_package):
-    changed, known = changed_by(copied_package, "compile/native/lanes.py", "INDEX", "INDEX ")
+    changed, known = changed_by(copied_package, "compile/native/types/lanes.py", "INDEX", "INDEX ")
     assert changed == known
 
 
@@ -183,7 +183,7 @@ def without_sources(package):
 
 @pytest.mark.parametrize("is_zipped", [False, True])
 @pytest.mark.parametrize("has_sources", [False, True])
-@pytest.mark.parametrize("file", ["spatial/vectors.py", "compile/native/lanes.py"])
+@pytest.mark.parametrize("file", ["spatial/vectors.py", "compile/native/types/lanes.py"])
 def test_keys_change_with_code_in_zip_files_and_without_sources(
     copied_package, tmp_path, is_zipped, has_sources, file
 ):

@@ -17,9 +17,9 @@ from delassus.compile.native import cpu
 def on_lanes():
     """Evaluate sine and cosine, and a few selections, in lanes of either precision."""
     numba = pytest.importorskip("numba")
-    from delassus.compile.native import memory
     from delassus.compile.native.operations import install
     from delassus.compile.native.options import EXACT
+    from delassus.compile.native.types import memory
 
     install()
 

@@ -39,7 +39,8 @@ def _names(kernel_function, signature: Signature, dtype) -> dict:
     from numba import types
     from numba.np import numpy_support
 
-    from . import cpu, given, memory, operations, records, transfer
+    from . import cpu, operations, transfer
+    from .types import given, memory, records
 
     operations.install()
     names = {
@@ -270,7 +271,9 @@ def _compile(kernel_function, signature, dtype, source, name, description, types
 
     arrays = signature.model.array_types(dtype)
     try:
-        key = cache.entry_key(kernel_function, source, str(types), signature.model, arrays, signature.work.outline)
+        key = cache.entry_key(
+            kernel_function, source, str(types), signature.model, arrays, signature.work.outline
+        )
         cache.attach(dispatcher, key, before_compiling)
     except cache.NotKept as reason:
         before_compiling(not_kept=str(reason))
@@ -284,7 +287,7 @@ def single(label: str, kernel_function, signature: Signature, dtype, with_option
     """Compile, or load, the entry for one state, with the optional inputs or without them."""
     from numba import types
 
-    from .given import GIVEN
+    from .types.given import GIVEN
 
     name = f"{kernel_function.__name__}_single" + "_full" * with_optional
     description = f"{label}, {describe_single(signature, with_optional)}"
@@ -300,7 +303,7 @@ def batch(label: str, kernel_function, signature: Signature, dtype):
     """Compile, or load, the entry for many states."""
     from numba import types
 
-    from .given import GIVEN
+    from .types.given import GIVEN
 
     name = f"{kernel_function.__name__}_batch{dtype.itemsize * 8}"
     argument_types = types.int64(

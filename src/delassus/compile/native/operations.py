@@ -33,9 +33,9 @@ from ..language.operations import (
     sincos,
     sqrt,
 )
-from . import lanes as L
-from . import memory as M
 from .options import EXACT, FAST
+from .types import lanes as L
+from .types import memory as M
 
 # Two over pi, and pi over two in parts short enough that small multiples of each are exact.
 _TWO_OVER_PI = 0.6366197723675814

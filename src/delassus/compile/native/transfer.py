@@ -20,8 +20,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
 from .cpu import CACHE_LINE_BYTES
-from .lanes import INDEX, vector_type
-from .memory import address_of, state_pointers, width_of
+from .types.lanes import INDEX, vector_type
+from .types.memory import address_of, state_pointers, width_of
 
 _LINES_AT_ONCE = 16
 

@@ -19,7 +19,7 @@ from numba.core.imputils import lower_builtin, lower_cast
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, models, register_model
 
-from . import cpu
+from .. import cpu
 
 INDEX = ir.IntType(32)
 _FLOAT_IR = {64: ir.DoubleType(), 32: ir.FloatType()}

@@ -23,7 +23,7 @@ from numba.core.imputils import lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, models, register_model
 
-from ..language.slots import Layout
+from ...language.slots import Layout
 from .memory import ModelArray
 
 _WORD = ir.IntType(64)

@@ -1,0 +1,1 @@
+"""Types that are added to Numba: lanes, memory, records, and what Python hands over."""
