@@ -29,33 +29,39 @@ from .memory import ModelArray
 _WORD = ir.IntType(64)
 
 
-class ModelRecord(types.Type):
-    """The arrays of a model; `places` has the word of the table at which each one is found."""
+class Record(types.Type):
+    """Names, each with a word of the table and the type of what is found by it.
+
+    The type is named by a hash: functions have the names of the types that they take in their own.
+    """
+
+    def __init__(self, title: str, places: dict[str, tuple[int, types.Type]]):
+        self.places = places
+        described = str([(name, place, str(kind)) for name, (place, kind) in places.items()])
+        super().__init__(name=f"{title}({hashlib.sha256(described.encode()).hexdigest()[:16]})")
+
+
+class ModelRecord(Record):
+    """The arrays of a model, each by its address and, in the next word, its length."""
 
     def __init__(self, kind: type, dtypes: list[types.Type], first: int):
-        self.places = {
+        places = {
             name: (first + 2 * k, ModelArray(dtype))
             for k, (name, dtype) in enumerate(zip(kind._fields, dtypes, strict=True))
         }
-        super().__init__(name=f"{kind.__name__}({_short(self.places)})")
+        super().__init__(kind.__name__, places)
 
 
-class WorkRecord(types.Type):
-    """Parts of work memory; `places` has the word of the table with the start of each one."""
+class WorkRecord(Record):
+    """Parts of work memory, each by its start."""
 
     def __init__(self, memory: types.Type, layout: Layout, first: int):
-        self.memory, self.places = memory, {}
+        self.memory, places = memory, {}
         for name, value in layout.values():
             kind = WorkRecord(memory, value, first) if isinstance(value, Layout) else memory
-            self.places[name] = first, kind
+            places[name] = first, kind
             first += value.count if isinstance(value, Layout) else 1
-        super().__init__(name=f"Work({_short(self.places)})")
-
-
-def _short(places: dict) -> str:
-    """A hash: functions have the names of the types that they take in their own names."""
-    described = str([(name, place, str(kind)) for name, (place, kind) in places.items()])
-    return hashlib.sha256(described.encode()).hexdigest()[:16]
+        super().__init__("Work", places)
 
 
 @register_model(ModelRecord)
@@ -72,16 +78,8 @@ class _WorkRecordModel(models.StructModel):
 
 
 @infer_getattr
-class _ModelAttributes(AttributeTemplate):
-    key = ModelRecord
-
-    def generic_resolve(self, record, name):
-        return record.places[name][1] if name in record.places else None
-
-
-@infer_getattr
-class _WorkAttributes(AttributeTemplate):
-    key = WorkRecord
+class _Attributes(AttributeTemplate):
+    key = Record
 
     def generic_resolve(self, record, name):
         return record.places[name][1] if name in record.places else None
