@@ -33,9 +33,8 @@ def test_a_tree_is_embedded_as_it_is():
     assert emb.nv == model.nv
     assert all(cluster.kind == "joint" for cluster in emb.clusters)
     q, v, tau = random_states(model, 0, 4)
-    assert np.array_equal(
-        dl.forward_dynamics(emb, q, v, tau), dl.forward_dynamics(model, q, v, tau)
-    )
+    found, expected = dl.forward_dynamics(emb, q, v, tau), dl.forward_dynamics(model, q, v, tau)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
     assert np.array_equal(
         dl.inverse_dynamics(emb, q, v, tau), dl.inverse_dynamics(model, q, v, tau)
     )

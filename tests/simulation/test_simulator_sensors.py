@@ -125,8 +125,9 @@ def test_deep_contacts_are_told_once_with_their_bodies():
 
 def test_joints_pulled_apart_are_named():
     sim = dl.Simulator(
-        two_rods(), dt=0.02, ground=False, bounds=dl.Bounds(joint_error=1e-4), on_error="record"
-    )
+        two_rods(), dt=0.02, ground=False, bounds=dl.Bounds(joint_error=1e-4), on_error="record",
+        stabilization=dl.maximal.Stabilization(joint_opening=1.0),
+    )  # fmt: skip
     sim.reset([0.3, 0.1], [20.0, -30.0])
     sim.rollout(20)
     assert {f.kind for f in sim.failures} == {"joint error"}
