@@ -135,7 +135,8 @@ def test_a_live_page_shows_the_robot_and_asks_no_other_host(page, shown, tmp_pat
     with_robot = pixels(page, tmp_path)
     for group in ("bodies", "covers", "loops"):
         page.click(near(group, "input[type=checkbox]"))
-    until(lambda: changed(with_robot, pixels(page, tmp_path)) > 0.03, PATIENCE, "the robot is gone")
+    # Where there is no graphics card, viser says so, and its notice covers the robot's upper half.
+    until(lambda: changed(with_robot, pixels(page, tmp_path)) > 0.01, PATIENCE, "the robot is gone")
     assert page.complaints == []
     assert of_others(page, viewer) == []
 
