@@ -72,10 +72,8 @@ def test_a_killed_process_leaves_all_but_the_last_second(tmp_path):
     ball().save(model)
     child = subprocess.Popen([sys.executable, "-c", RECORD, model, path])
     try:
-        until = time.monotonic() + 600
         while not path.exists() or path.stat().st_size < 400_000:
-            assert child.poll() is None
-            assert time.monotonic() < until
+            assert child.poll() is None  # it ends by itself, later
             time.sleep(0.01)
     finally:
         child.kill()
