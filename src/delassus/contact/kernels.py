@@ -41,6 +41,7 @@ CONES = layout(
 )
 WORK = layout(cones=CONES, dense=DENSE)
 ROUNDS = 4  # of `auto` with b corrected, where eliminating joints rounded too much
+RECOVERY = 0.01  # velocities left in joint rows, in tolerances: contacts feel them magnified
 
 run_admm = admm(DENSE_OPERATOR)
 run_splitting = splitting(DENSE_OPERATOR)
@@ -75,7 +76,7 @@ def close_problem(model, delassus, free_velocity, warm_start, options, reactions
     for i in range(n):
         reactions[joints + i] = work.cones.scale[i] * work.cones.reactions[i]
     if joints > 0:
-        tolerance = 0.1 * options[OPTION.tolerance]
+        tolerance = RECOVERY * options[OPTION.tolerance]
         recover(joints, n, delassus, free_velocity, tolerance, reactions, work.dense)
     for i in range(rows):
         x = free_velocity[i]
