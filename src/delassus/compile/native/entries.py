@@ -25,7 +25,6 @@ from itertools import combinations
 
 from ..language.signature import Signature
 from . import cache
-from .options import FAST
 from .writing import Writing
 
 ARRAY_CLASS, FIRST_EXTENT = 0, 1  # places in a model's table, see `compile.tables`
@@ -258,6 +257,7 @@ def _compile(kernel_function, signature, dtype, source, name, description, types
     import numba
 
     from .lazy import machine_code_for_entries_only
+    from .options import FAST
 
     scope = {"__name__": _MODULE}  # lets Numba find the module when it loads from the cache
     exec(compile(source, f"<{name}>", "exec"), scope)
