@@ -143,14 +143,14 @@ class Run:
         seconds = 0.0
         for system in self.plan.systems:
             rows = robots.figures.table.PAPER[system].rows
-            own, each = self.store.samples(system), 0.15 + (rows / 130.0) ** 2
+            own, each = self.store.samples(system), 0.09 + (rows / 170.0) ** 2
             count = 3 * self.plan.samples if own is None else len(own)
-            seconds += 1.3 * each * count if own is None else 0.0
+            seconds += 0.15 * each * count if own is None else 0.0
             done = list((self.store.folder / "solutions" / system).glob("[0-9]*.npz"))
             seconds += each * (count - len(done) / len(contact.SOLVERS))
         seconds += _DRIVE * len(self._undriven())
         seconds += sum(_SWEEP for s in self._swept() if not self.store.sweep_path(s).is_file())
-        # Measured on Neoverse-N1 cores that others used too; solvers take the most of it.
+        # Measured on two cores of a Xeon at 2.5 GHz; solvers take the most of it.
         minutes = seconds / self.workers / 60.0
         return f"suite: about {max(minutes, 0.1):.1f} minutes, in {self.store.folder}"
 
