@@ -181,6 +181,14 @@ def test_states_come_back_without_a_difference_in_any_bit(tmp_path):
     assert np.array_equal(steps.q, first.q[-1])
 
 
+def test_a_state_that_lacks_something_is_refused():
+    sim = dl.Simulator(ball()[0])
+    state = sim.state()
+    del state["references"]
+    with pytest.raises(dl.SettingError, match="no 'references'"):
+        sim.set_state(state)
+
+
 @pytest.mark.parametrize("worlds", [None, 2])
 def test_steps_from_python_tell_what_those_of_a_rollout_do(worlds):
     model, q = ball()

@@ -220,6 +220,9 @@ class Simulator(Choosing, Sensors, Switches):
 
         Constraints that `enable` has told to hold `here` do so from then on.
         """
+        missing = [name for name in self.state() if name not in state]
+        if missing:
+            raise SettingError(f"the state has no {missing[0]!r}: it is not one of `sim.state()`")
         worlds, slots = self._worlds, int(state["contact_slots"])
         references = np.array(state["references"], float)
         if references.shape != self._references.shape:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,10 @@ CLOSED = 1e-10  # an error of rows, in metres or radians, that needs no projecti
 # Loops whose rows depend on each other, as those of Cassie's feet, close slowly at the end: what is
 # left then is kept.
 _NEARLY = 1e-8
-_FEW = 4  # states whose errors plain Python finds faster than a kernel is compiled
+# States, and times that there were so few, whose errors plain Python finds faster than a kernel is
+# compiled.
+_FEW = 4
+_looks = itertools.count()
 
 
 class Projection(NamedTuple):
@@ -82,8 +86,8 @@ def on_joints(
 
 
 def _are_closed(cs: Constraints, q: np.ndarray) -> bool:
-    """Whether all loops are closed as given; for a few states nothing is compiled to know it."""
-    if len(q) > _FEW or cs.model.tree is not cs.model:
+    """Whether all loops are closed as given; at first nothing is compiled to know it."""
+    if len(q) > _FEW or next(_looks) >= _FEW or cs.model.tree is not cs.model:
         error = cs.position_error(q)
     else:
         error = evaluate_plainly(evaluate_rows, cs, (q, np.zeros((len(q), cs.model.nv))))[3]
