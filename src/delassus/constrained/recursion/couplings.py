@@ -20,7 +20,7 @@ U = H^A S and D of the joint, and the pull c_j = C_j^T S at each neighbour j:
 
 from __future__ import annotations
 
-from ...compile import clear, function, layout, part, slots
+from ...compile import clear, function, layout, part, routine, slots
 from ...dynamics.aba import DOF, FORCE, LINK
 from ...dynamics.steps.articulated import INERTIA, keep_remainder, pass_remainder, project
 from ...spatial.vectors import (
@@ -113,7 +113,7 @@ def update_block(blocks, at, n, f, n_other, f_other):
         put3(blocks, below + 3, add_scaled(get3(blocks, below + 3), -f[t], f_other))
 
 
-@function
+@routine
 def articulate_coupled(model, turn, is_first, weights, work):
     """Eliminate the joint of a link that has neighbours: project its inertia and its blocks."""
     open_blocks(model, turn, weights, work)

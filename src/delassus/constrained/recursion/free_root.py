@@ -7,7 +7,7 @@ beside it. The body's origin is the tree's origin.
 
 from __future__ import annotations
 
-from ...compile import function
+from ...compile import function, routine
 from ...dynamics.aba import DOF
 from ...dynamics.steps.articulated import INERTIA
 from ...spatial.vectors import dot, get3, get6, get9, put3
@@ -15,7 +15,7 @@ from ...spatial.vectors import dot, get3, get6, get9, put3
 _ROW = DOF.G_angular
 
 
-@function
+@routine
 def factorize_root(at, links, dof, dofs):
     """IA = L D L^T for the articulated inertia of a free body."""
     A, H, M = get6(links, at + INERTIA.A), get9(links, at + INERTIA.H), get6(links, at + INERTIA.M)

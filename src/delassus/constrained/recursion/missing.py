@@ -7,7 +7,7 @@ recursion then solves for what is missing there.
 
 from __future__ import annotations
 
-from ...compile import function, layout, slots, sqrt
+from ...compile import function, layout, routine, slots, sqrt
 from ...dynamics.aba import DOF, FORCE, LINK
 from ...dynamics.steps.articulated import INERTIA, inertia_times
 from ...dynamics.steps.bodies import composite_times
@@ -64,7 +64,7 @@ def keep_biases(model, work):
         copy_force(work.forces, model.supports[t].link * FORCE.size, work.biases, t * FORCE.size)
 
 
-@function
+@routine
 def put_needed_forces(model, motion, work):
     """Own forces of links that their accelerations take, at the slot `motion` of their records.
 
@@ -93,7 +93,7 @@ def put_needed_forces(model, motion, work):
         put3(forces, force + FORCE.f, add(f, get3(biases, bias + FORCE.f)))
 
 
-@function
+@routine
 def motion_error(model, motion, tau, a, none, work):
     """How far the equations of motion are from holding: each joint's, relative to its forces.
 

@@ -7,7 +7,7 @@ links with zero joint acceleration, from records that start with the slots of MO
 
 from __future__ import annotations
 
-from ...compile import atan2, function, sincos, sqrt
+from ...compile import atan2, function, routine, sincos, sqrt
 from ...compile.recorded.programs import implicit_registers, run_program
 from ...dynamics.steps.points import frame_position, frame_rotation, motion_at, point_motion
 from ...spatial.groups import quaternion_log
@@ -29,7 +29,7 @@ from .pieces import CONNECT, COUPLING, DISTANCE, IMPLICIT, PERPENDICULAR, TILT_A
 from .wrenches import ROW, piece_registers, put_wrenches, tree_shift
 
 
-@function
+@routine
 def put_rows(model, piece, q, v, with_error, links, size, work):
     """Wrenches, velocities, drifts and errors of the rows of a piece.
 

@@ -40,7 +40,7 @@ Departs from the paper in these ways:
 
 from __future__ import annotations
 
-from ...compile import any_true, function, kernel, layout, presume, select
+from ...compile import any_true, function, kernel, layout, presume, routine, select
 from ...dynamics.aba import DOF, LINK
 from ...dynamics.steps.articulated import articulate
 from ..recursion.couplings import BLOCKS, PULLS, articulate_coupled
@@ -133,7 +133,7 @@ def caba(model, limits, q, v, tau, requests, options, external_forces, a, multip
         multipliers[t] = dual.multipliers[t]
 
 
-@function
+@routine
 def eliminate(model, tau, work):
     """Algorithm 1, lines 5 to 9: eliminate all joints, first those that support no constraint."""
     eliminate_others(model, tau, work)
@@ -160,7 +160,7 @@ def eliminate(model, tau, work):
         passed = stretch.steps
 
 
-@function
+@routine
 def reduced_sweeps(model, is_active, is_whole, tau, work):
     """Algorithm 2: move links further, by the tensions of springs or by all that acts."""
     dual = work.dual

@@ -36,7 +36,7 @@ Departs from the papers in these ways:
 
 from __future__ import annotations
 
-from ...compile import any_true, function, maximum, presume, select, sqrt
+from ...compile import any_true, function, maximum, presume, routine, select, sqrt
 from ..rows.request import FLOOR, INFO, OPTIONS, scaled_length
 
 # Iterations aim at so many times the rounding of what r is the difference of.
@@ -152,7 +152,7 @@ def proximal(step, renew=None, error=None, *, is_always_whole: bool = False):
             is_active = presume(residual > select(paused > 0.0, residual, bound), True)
         return own_count, growth, stays
 
-    @function
+    @routine
     def accelerate(
         model, size, limit, is_slow, so_far, goal, options, tau, dual, multipliers, work
     ):
