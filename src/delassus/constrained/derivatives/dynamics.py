@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...compile import either, function, kernel, layout, part
+from ...compile import either, kernel, layout, part, routine
 from ...dynamics.derivatives.rnea import DOF, LINK, put_forces, vary_links, vary_subtrees
 from ...dynamics.derivatives.rnea import WORK as VARIED
 from ...dynamics.steps.points import place_world
@@ -122,7 +122,7 @@ def prox_derivatives(
         add_changes(model, c, work.varied.dofs, DOF.size, dtau, rows_dtau, dq, rows_dq, work)
 
 
-@function
+@routine
 def vary_pieces(model, q, options, work):
     """C of all pieces, their wrenches, and the changes of these with q."""
     links, dofs, solution = work.varied.links, work.varied.dofs, work.solution

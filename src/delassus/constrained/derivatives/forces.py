@@ -28,7 +28,7 @@ By kind of piece:
 
 from __future__ import annotations
 
-from ...compile import function, part, slots, sqrt
+from ...compile import function, part, routine, slots, sqrt
 from ...compile.recorded.programs import implicit_registers
 from ...dynamics.derivatives.rnea import SUBTREE
 from ...dynamics.derivatives.variations import VARIATION
@@ -178,7 +178,7 @@ def against(weight, rate, turn):
 # --- effect of the changes ------------------------------------------------------------------------
 
 
-@function
+@routine
 def add_changes(model, c, dofs, dof_size, dtau, rows_dtau, dq, rows_dq, work):
     """Add the effect of the changes of piece c to the derivatives by q.
 

@@ -30,7 +30,7 @@ Carpentier, Budhiraja and Mansard, Proximal and Sparse Resolution of Constrained
 
 from __future__ import annotations
 
-from ...compile import absolute, any_true, either, function, layout, maximum, select, sqrt
+from ...compile import absolute, any_true, either, function, layout, maximum, routine, select, sqrt
 from ...spatial.vectors import add_scaled4, get4, put4, scale4
 from ..factor.kkt import MARGIN, padded_extents
 from ..rows.wrenches import count_rows
@@ -67,7 +67,7 @@ INVERSE = layout(
 )
 
 
-@function
+@routine
 def put_inverse(model, limit, tolerance, factor, damping, dtau, rows_dtau, X, work):
     """P = da/dtau, -L = dmultipliers/dtau, and G^+ in X, whose rows are padded to fours.
 

@@ -24,7 +24,7 @@ and its linear velocity u nothing but -omega x u. So F = M H with few entries in
 
 from __future__ import annotations
 
-from ...compile import function, layout, part
+from ...compile import function, layout, part, routine
 from ...dynamics.derivatives.aba import chain_end
 from ...dynamics.steps.links import floats
 from ...spatial.quaternions import rotation
@@ -39,7 +39,7 @@ PRODUCTS = layout(
 )
 
 
-@function
+@routine
 def multiply(model, q, v, inverse, results, work):
     """All columns of the derivatives by q and v, without the terms of `derivatives.forces`.
 

@@ -8,7 +8,7 @@ y'' = 0.
 
 from __future__ import annotations
 
-from ...compile import function, kernel, layout
+from ...compile import function, kernel, layout, routine
 from ...dynamics.aba import (
     DOF,
     FORCE,
@@ -62,7 +62,7 @@ def start(model, q, v, tau, external_forces, work):
     put_bias(model, q, v, tau, external_forces, work)
 
 
-@function
+@routine
 def eliminate(model, tau, work):
     """Articulated inertias and forces, inwards."""
     for t in range(len(model.turns) - 1, -1, -1):
@@ -81,7 +81,7 @@ def eliminate(model, tau, work):
             pass_cluster_forces(model, model.clusters[turn.cluster], tau, work)
 
 
-@function
+@routine
 def move(model, a, work):
     """Accelerations y'', and those of links beyond their motions with y'' = 0, outwards."""
     put3(work.links, MOTION.alpha, (0.0, 0.0, 0.0))

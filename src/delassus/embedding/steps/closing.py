@@ -19,7 +19,7 @@ freedom are then least squares. Of one or two rows the inverse is written out.
 
 from __future__ import annotations
 
-from ...compile import absolute, function, layout, select, slots, sqrt
+from ...compile import absolute, function, layout, routine, select, slots, sqrt
 from ...constrained.rows.jacobian import row_entry
 from ...constrained.rows.measures import measure_between, measure_implicit
 from ...constrained.rows.pieces import COUPLING, IMPLICIT
@@ -87,7 +87,7 @@ def place_members(model, cluster, q, work):
         put_subspace(link, R, p, work.dofs, link.v * DOF.size, DOF.size)
 
 
-@function
+@routine
 def close_cluster(model, cluster, q, v, work):
     """G, velocities and bias accelerations of the joints of a cluster whose links are placed."""
     for t in range(cluster.first_y, cluster.first_y + cluster.ny):

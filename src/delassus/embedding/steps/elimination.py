@@ -15,7 +15,7 @@ With D = L L^T, W = U L^-T and z = L^-1 u are kept in place of U and u: then the
 
 from __future__ import annotations
 
-from ...compile import function, present, sincos, sqrt
+from ...compile import function, present, routine, sincos, sqrt
 from ...dynamics.aba import DOF, FORCE, LINK, MOTION, add_joint_motion
 from ...dynamics.steps.articulated import (
     INERTIA,
@@ -74,7 +74,7 @@ def put_member_bias(model, cluster, work):
         put3(links, at + MOTION.a, a)
 
 
-@function
+@routine
 def put_spins(model, cluster, q, external_forces, work):
     """Axes of spins, and the moments that they take if y'' = 0, after the links' own forces."""
     for t in range(cluster.first_spin, cluster.first_spin + cluster.spin_count):
@@ -152,7 +152,7 @@ def is_moved(member, k):
     return (member.moved >> k) & 1 == 1
 
 
-@function
+@routine
 def articulate_cluster(model, cluster, work):
     """Project the articulated inertias of a cluster's links, and give its handle the rest."""
     links, ny = work.links, cluster.ny

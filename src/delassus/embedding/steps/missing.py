@@ -6,7 +6,7 @@ inwards. Along each independent velocity they must leave nothing.
 
 from __future__ import annotations
 
-from ...compile import function, layout, sqrt
+from ...compile import function, layout, routine, sqrt
 from ...constrained.recursion.missing import SQUARES, add_squares, copy_force
 from ...constrained.rows.request import relative
 from ...constrained.rows.wrenches import ROW
@@ -44,7 +44,7 @@ def keep_forces(model, work):
         copy_force(work.forces, i * FORCE.size, work.own_forces, i * FORCE.size)
 
 
-@function
+@routine
 def motion_error(model, tau, a, none, work):
     """How far the equations of motion are from holding, each relative to the forces in it."""
     work.squares[SQUARES.n], work.squares[SQUARES.f] = none, none

@@ -7,7 +7,7 @@ is an entry of Y = J U^-T.
 
 from __future__ import annotations
 
-from ...compile import clear, function
+from ...compile import clear, function, routine
 from ...compile.recorded.programs import implicit_registers
 from ...constrained.factor.kkt import padded_extents
 from ...constrained.recursion.links import refer_to_tree
@@ -23,7 +23,7 @@ from .elimination import column, is_moved
 ROOT = 15  # numbers of `put_root`
 
 
-@function
+@routine
 def put_held_rows(model, q, v, with_error, work):
     """Wrenches, velocities, drifts and errors of all rows, from motions with y'' = 0."""
     for k in range(len(model.independent)):
@@ -48,7 +48,7 @@ def put_held_rows(model, q, v, with_error, work):
         put_rows(model, model.pieces[c], q, work.all_v, with_error, work.links, LINK.size, work)
 
 
-@function
+@routine
 def put_strands(model, work):
     """Y by panels, and the inverse of D for all degrees of freedom that strands meet."""
     _, panels = padded_extents(model)
