@@ -144,6 +144,7 @@ def test_a_batch_is_its_states(name, method):
         assert np.ndim(one.residual) == np.ndim(one.converged) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ITERATIVE)
 def test_single_precision_is_roughly_the_same(method):
     cs = standing("talos")
