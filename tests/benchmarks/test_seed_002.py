@@ -93,7 +93,6 @@ def numbers_of_the_paper_stand_beside(tables):
 # --- operations -----------------------------------------------------------------------------------
 
 
-@pytest.mark.uncompiled
 def test_counts_are_those_of_the_library():
     (record,) = growth.measure("four-bars", 1, 1, SMALL)["growth"]
     model = dl.robots.four_bars(1, 1)
@@ -108,7 +107,6 @@ def test_counts_are_those_of_the_library():
     assert record["caba"] == expected.total
 
 
-@pytest.mark.uncompiled
 @pytest.mark.parametrize("solver", counting.SOLVERS)
 @pytest.mark.parametrize("family", growth.FAMILIES)
 def test_solvers_are_counted_with_enough_iterations(family, solver):
@@ -127,7 +125,6 @@ def test_solvers_are_counted_with_enough_iterations(family, solver):
     assert np.abs(error).max() < 1e-9 * np.abs(exact).max()
 
 
-@pytest.mark.uncompiled
 def test_a_long_loop_costs_more_than_solving_for_it():
     records = [locality.measure("rod", 5, loop, SMALL)["locality"][0] for loop in (1, 5)]
     assert [crossovers.fewest(r) == "embedded" for r in records] == [True, False]
@@ -167,7 +164,6 @@ def test_crossovers_are_where_a_solver_stays_below():
 # --- motors ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.uncompiled
 def test_motors_of_the_mini_cheetah_cost_little():
     (record,) = motors.measure("Mini Cheetah", SMALL)["motors"]
     assert (record["bodies"], record["nv"], record["paper_saved"]) == (25, 18, 38.8)
@@ -177,7 +173,6 @@ def test_motors_of_the_mini_cheetah_cost_little():
     assert record["inverse_ratio"] < 1.1
 
 
-@pytest.mark.uncompiled
 def test_torques_without_rotors_are_wrong_by_as_much_as_in_the_paper():
     findings = torques.measure(SMALL)
     knee = {r["joint"]: r for r in findings["torques"]}["knee_joint"]
@@ -191,7 +186,6 @@ def test_torques_without_rotors_are_wrong_by_as_much_as_in_the_paper():
 # --- times ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.uncompiled
 @pytest.mark.parametrize("problem", problems.PROBLEMS[::2], ids=str)
 def test_states_are_closed_and_the_same_in_both_coordinates(problem):
     small = problem.make() if problem.rotor_free else dl.robots.four_bars(2, 1)
@@ -204,7 +198,6 @@ def test_states_are_closed_and_the_same_in_both_coordinates(problem):
     assert states.first().count == 1
 
 
-@pytest.mark.uncompiled
 def test_states_that_cannot_be_closed_are_left_out():
     """The rocker of a crank-rocker swings: as the independent joint it is soon out of reach."""
     emb = dl.embed(dl.robots.crank_rocker(), independent=["rocker_joint"])

@@ -7,8 +7,6 @@ import delassus as dl
 from embedding.mechanisms import X, Z, belt, closed_states, differential, four_bar, geared
 from trees import random_states
 
-pytestmark = pytest.mark.uncompiled
-
 
 def cluster_of(emb, body):
     return next(cluster for cluster in emb.clusters if body in cluster.bodies)
