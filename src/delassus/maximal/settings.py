@@ -17,7 +17,7 @@ from .rows.biases import SETTINGS
 from .rows.contacts import CONTACT, contact_frame
 from .rows.softening import MUJOCO, PRINTED, SOFTENING
 
-_LONG_STEP = 1e-3  # s; fast motion opens joints by the square of the step, for its time
+_LONG_STEP = 2.5e-3  # s; fast motion opens joints by the square of the step, for its time
 LAWS = {"mujoco": MUJOCO, "printed": PRINTED}
 _ORTHOGONALITY = 1e-6
 
@@ -74,7 +74,7 @@ class Stabilization:
     - depenetration_speed: the largest speed at which overlaps are taken away
     - restitution_speed: contacts that close more slowly do not bounce
     - joint_opening: where a rigid joint is open by more, in metres or radians, the simulator moves
-      bodies so that all close; in steps beyond 1 ms by the square of their length more
+      bodies so that all close; in steps beyond 2.5 ms by the square of their length more
     - soft_joints, soft_limits, soft_contacts: rows that are springs instead
     """
 
@@ -85,7 +85,7 @@ class Stabilization:
     penetration_margin: float = 1e-6
     depenetration_speed: float = np.inf
     restitution_speed: float = 1e-3
-    joint_opening: float = 9e-6
+    joint_opening: float = 5e-5
     soft_joints: Softening | None = None
     soft_limits: Softening | None = None
     soft_contacts: Softening | None = None

@@ -30,6 +30,9 @@ from .step import EULER, MIDPOINT, RK4
 
 INTEGRATORS = {"euler": EULER, "midpoint": MIDPOINT, "rk4": RK4}
 _MARGIN = 2e-3  # contacts closer than this have rows
+# Joints of mechanisms with actuators are closed where they open by more. Without actuators they may
+# open further, as closing costs energy, which passive mechanisms should keep.
+_OPENING = 9e-6
 _MOST_OF_AUTO = 200  # iterations, after which a step goes on with what there is
 _WITHOUT_END = 2**31
 _NOT_HERE = ("precondition",)  # parameters of `contact.solve` that steps do not have
@@ -47,6 +50,7 @@ class Choice(NamedTuple):
     max_iterations: int | None
     stabilization: Stabilization | None
     displacement: bool
+    is_driven: bool  # by actuators
 
     def checked(self) -> Choice:
         """All that `settings` need not look at."""
@@ -65,7 +69,10 @@ class Choice(NamedTuple):
         """How errors of positions are taken away."""
         if self.stabilization is None:
             erp = 0.1 if self.integrator == "euler" and not self.is_displaced else 0.0
-            return Stabilization(joints=erp, contacts=0.1, depenetration_speed=1.0)
+            opening = _OPENING if self.is_driven else Stabilization.joint_opening
+            return Stabilization(
+                joints=erp, contacts=0.1, depenetration_speed=1.0, joint_opening=opening
+            )
         held = instance("stabilization", self.stabilization, Stabilization)
         if self.integrator == "rk4" and held.soft_joints is not None:
             raise SettingError('joints are rigid with "rk4": it takes no soft_joints')

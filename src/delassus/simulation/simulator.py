@@ -96,7 +96,7 @@ class Simulator(Choosing, Sensors, Switches):
         known_name("coordinates", coordinates, ("maximal",))
         self._choice = Choice(
             dt, integrator, solver, solver_parameters, tolerance, joint_tolerance, max_iterations,
-            stabilization, displacement,
+            stabilization, displacement, self.model.nu > 0,
         ).checked()  # fmt: skip
         self.worlds = None if worlds is None else positive_integer("worlds", worlds)
         self.on_error = known_name("on_error", on_error, ON_ERROR)
