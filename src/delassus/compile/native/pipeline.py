@@ -33,7 +33,7 @@ class KernelCompiler(CompilerBase):
     def define_pipelines(self):
         """The one pipeline: Numba's own, without what kernels do not need."""
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes = [(each, about) for each, about in manager.passes if each._name not in _LEFT_OUT]
+        passes = [(each, about) for each, about in manager.passes if each.name() not in _LEFT_OUT]
         once = dict(passes)  # dead branches are looked for once
         manager.passes = list(once.items())
         manager.finalize()
