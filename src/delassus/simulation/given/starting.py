@@ -23,9 +23,9 @@ CLOSED = 1e-10  # an error of rows, in metres or radians, that needs no projecti
 # Loops whose rows depend on each other, as those of Cassie's feet, close slowly at the end: what is
 # left then is kept.
 _NEARLY = 1e-8
-# States, and times that there were so few, whose errors plain Python finds faster than a kernel is
-# compiled.
-_FEW = 4
+# States whose errors plain Python finds faster than a kernel is compiled, and looks at so few of
+# them after which it pays to compile it.
+_FEW, _MOST_LOOKS = 4, 50
 _looks = itertools.count()
 
 
@@ -86,8 +86,8 @@ def on_joints(
 
 
 def _are_closed(cs: Constraints, q: np.ndarray) -> bool:
-    """Whether all loops are closed as given; at first nothing is compiled to know it."""
-    if len(q) > _FEW or next(_looks) >= _FEW or cs.model.tree is not cs.model:
+    """Whether all loops are closed as given; nothing is compiled for a few looks."""
+    if len(q) > _FEW or next(_looks) >= _MOST_LOOKS or cs.model.tree is not cs.model:
         error = cs.position_error(q)
     else:
         error = evaluate_plainly(evaluate_rows, cs, (q, np.zeros((len(q), cs.model.nv))))[3]
