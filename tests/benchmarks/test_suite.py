@@ -205,7 +205,6 @@ def run_until_killed(folder, files, delay):
     return process.wait()
 
 
-@pytest.mark.slow
 def test_a_run_that_is_killed_at_random_moments_gives_the_same_tables(run, tmp_path):
     rng = np.random.default_rng(int(os.environ.get("SUITE_SEED", "0")))
     kills = int(os.environ.get("SUITE_KILLS", "2"))
