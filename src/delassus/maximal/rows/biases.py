@@ -13,6 +13,11 @@ limit is passed. Speeds at which errors are taken away are capped. Restitution i
 close: faster than a threshold, and within this step; their gap gives no bias. Where such a contact
 overlaps, the faster of bounce and stabilisation counts: their sum would give energy at each bounce.
 A softened row has no bias of stabilisation, and is rigid while it is open.
+
+A rigid contact rests in a band of overlaps, REST of the tolerated one, in which it asks for nothing
+but not to close further; those outside are moved to its middle. Many contacts of one body can all
+be there, whatever the rounding. With one overlap for all to be at, rounding would have them ask for
+velocities that contradict each other, and a robot that stands would never come to rest.
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ from .blocks import ROW
 from .contacts import CONTACT
 from .softening import RIGID, SOFTENING, impedance, soften
 
+REST = 0.1
 SETTINGS = slots(
     dt=1,
     joint_erp=1,
@@ -44,6 +50,14 @@ def unilateral_bias(r, dt, erp, speed):
     if r > 0.0:
         return r / dt
     return max(erp * r / dt, -speed)
+
+
+@function
+def parting_velocity(r, band, dt, erp, speed):
+    """(91b) towards the middle of a band of overlaps; nothing within the band, which ends at 0."""
+    if 0.0 < r < band:
+        return 0.0
+    return unilateral_bias(r - 0.5 * band, dt, erp, speed)
 
 
 @function
@@ -96,10 +110,12 @@ def bias_contact(contacts, c, settings, rows, row):
     speed, e = rows[normal + ROW.velocity], contacts[c * CONTACT.size + CONTACT.restitution]
     closes = speed < -settings[SETTINGS.restitution_speed] and residual + dt * speed <= 0.0
     bounce = e * speed if closes else 0.0
-    is_soft = (has_own or settings[soft + SOFTENING.law] != RIGID) and residual <= 0.0
+    is_rigid = not has_own and settings[soft + SOFTENING.law] == RIGID
+    is_soft = not is_rigid and residual <= 0.0
     if not is_soft and not (bounce < 0.0 and residual > 0.0):
-        parting = unilateral_bias(
+        parting = parting_velocity(
             residual,
+            REST * settings[SETTINGS.penetration_margin] if is_rigid else 0.0,
             dt,
             settings[SETTINGS.contact_erp],
             settings[SETTINGS.depenetration_speed],
