@@ -14,10 +14,11 @@ close: faster than a threshold, and within this step; their gap gives no bias. W
 overlaps, the faster of bounce and stabilisation counts: their sum would give energy at each bounce.
 A softened row has no bias of stabilisation, and is rigid while it is open.
 
-A rigid contact rests in a band of overlaps, REST of the tolerated one, in which it asks for nothing
-but not to close further; those outside are moved to its middle. Many contacts of one body can all
-be there, whatever the rounding. With one overlap for all to be at, rounding would have them ask for
-velocities that contradict each other, and a robot that stands would never come to rest.
+A rigid contact rests in a band of overlaps, from 1 - REST of the tolerated one to all of it, where
+it asks for nothing but not to close further. One that closes does so to the middle of the band.
+Many contacts of one body can all rest there, whatever the rounding. With one overlap for all to be
+at, rounding would have them ask for velocities that contradict each other, and a robot that stands
+would never come to rest.
 """
 
 from __future__ import annotations
@@ -54,10 +55,10 @@ def unilateral_bias(r, dt, erp, speed):
 
 @function
 def parting_velocity(r, band, dt, erp, speed):
-    """(91b) towards the middle of a band of overlaps; nothing within the band, which ends at 0."""
+    """(91b); nothing within a band above 0, and a gap is that to the middle of the band."""
     if 0.0 < r < band:
         return 0.0
-    return unilateral_bias(r - 0.5 * band, dt, erp, speed)
+    return unilateral_bias(r - 0.5 * band if r > 0.0 else r, dt, erp, speed)
 
 
 @function
