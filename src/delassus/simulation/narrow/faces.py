@@ -242,18 +242,33 @@ def between_edges(world, i, j, d, margin, work):
 
 
 @function
+def beside_face(world, b, frame, features, margin, work):
+    """The one point of b that is deepest beneath a face, where b has none above the face itself.
+
+    That is a corner or the end of a cylinder's side a little beside the face.
+    """
+    origin, u, v, n = frame
+    sign, first = features
+    x, along, half = extreme_segment(world, b, work.placed, scale(-1.0, n))
+    nearest = dot(subtract(origin, x), along)
+    away = subtract(add_scaled(x, max(-half, min(nearest, half)), along), origin)
+    at = (dot(u, away), dot(v, away), dot(n, away))
+    return add_above(frame, at, sign, first, margin, 0, work)
+
+
+@function
 def touch_along(world, i, j, d, gap, margin, work):
     """Points between boxes or cylinders i and j whose distance, the gap, is along d."""
     _, own = nearest_axis(world, i, work.placed, d)
     _, other = nearest_axis(world, j, work.placed, d)
-    count, is_face = 0, absolute(own) >= ALIGNED or absolute(other) >= ALIGNED
-    if is_face:
-        is_own = absolute(own) >= ALIGNED
-        a, b, sign = (i, j, 1.0) if is_own else (j, i, -1.0)
-        frame, half = face_frame(world, a, work.placed, scale(sign, d))
-        features = sign, 0 if is_own else OTHER
-        count = clip_side(world, a, b, frame, half, features, margin, work)
+    is_own = absolute(own) >= ALIGNED
+    if not is_own and absolute(other) < ALIGNED:
+        return between_edges(world, i, j, d, margin, work)
+    a, b, sign = (i, j, 1.0) if is_own else (j, i, -1.0)
+    frame, half = face_frame(world, a, work.placed, scale(sign, d))
+    features = sign, 0 if is_own else OTHER
+    count = clip_side(world, a, b, frame, half, features, margin, work)
     # The line of a cylinder's side can miss a face that the cylinder overlaps with.
-    if count == 0 and (gap < 0.0 or not is_face):
-        count = between_edges(world, i, j, d, margin, work)
+    if count == 0 and gap < 0.0:
+        count = beside_face(world, b, frame, features, margin, work)
     return count
