@@ -70,7 +70,8 @@ class Stabilization:
 
     - joints, limits, contacts: the part of an error that a step takes away
     - limit_margin: limits farther away than this have no row, in metres or radians
-    - penetration_margin: overlap of contacts that is tolerated; rigid ones rest at 0.9 of it or more
+    - penetration_margin: overlap of contacts that is tolerated; rigid ones rest at 0.9 of it
+      or more
     - depenetration_speed: the largest speed at which overlaps are taken away
     - restitution_speed: contacts that close more slowly do not bounce
     - joint_opening: where a rigid joint is open by more, in metres or radians, the simulator moves

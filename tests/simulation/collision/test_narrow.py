@@ -155,7 +155,7 @@ def test_the_ground_is_as_far_away_as_the_lowest_point_of_a_shape(kind):
 
 
 def from_surfaces(kinds, poses, t):
-    """How far outside of either shape the ends of a contact are: half its distance from its point."""
+    """How far outside of either shape a contact's ends are, half its distance from its point."""
     ends = t.point - 0.5 * t.distance * t.normal, t.point + 0.5 * t.distance * t.normal
     return [
         surface_distance(kinds[body - 1], on_body(poses[body - 1], end))
