@@ -22,14 +22,13 @@ from __future__ import annotations
 from ..compile import function, kernel, layout, routine
 from ..model.configuration import difference
 from ..spatial.vectors import get3, get6, put3, symmetric_times
-from .conversion import JOINTS, read_tree
+from .conversion import JOINTS, place_all
 from .rows.biases import SETTINGS, bias_contact, bias_joint_row, bias_limit_row
 from .rows.blocks import PAIR, ROW, measure_joint, put_free_pair, put_joint
-from .rows.bodies import BODY, TWIST, gyroscopic, place_bodies
+from .rows.bodies import BODY, TWIST, gyroscopic
 from .rows.contacts import CONTACT, CONTACT_BLOCKS, put_contact
 from .rows.couplings import put_coupling
 from .rows.drifts import free_drift
-from .rows.joints import place_joint
 from .rows.limits import find_active, put_bounded, put_limit
 from .structure.packed import SIDE, SystemArrays
 
@@ -43,10 +42,7 @@ _put_difference = difference.function
 @routine
 def place_system(system, poses, twists, near, work):
     """Bodies, joints and coordinates at a state."""
-    place_bodies(system, poses, twists, work.bodies)
-    for j in range(len(system.joints)):
-        place_joint(system, j, near, work.bodies, work.joints)
-    read_tree(system, near, work.q, work.v, work)
+    place_all(system, poses, twists, near, work.q, work.v, work)
 
 
 # --- rows -----------------------------------------------------------------------------------------

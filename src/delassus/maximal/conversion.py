@@ -82,12 +82,14 @@ def maximal_state(system, q, v, poses, twists, work):
 
 
 @function
-def read_tree(system, near, q, v, work):
-    """q and v of the tree's joints, from bodies and joints that are placed."""
-    for j in range(len(system.bodies) - 1):
-        joint = system.joints[j]
-        put_coordinates(joint, work.bodies, near, q)
-        put_velocities(joint, work.bodies, work.joints, j * JOINT.size, v)
+def place_all(system, poses, twists, near, q, v, work):
+    """Bodies and joints at a state, and q and v of the tree's joints."""
+    place_bodies(system, poses, twists, work.bodies)
+    for j in range(len(system.joints)):
+        seen = place_joint(system, j, near, work.bodies, work.joints)
+        if j < len(system.bodies) - 1:
+            put_coordinates(system.joints[j], seen, near, q)
+            put_velocities(system.joints[j], work.bodies, work.joints, j * JOINT.size, v)
 
 
 @kernel(
@@ -100,7 +102,4 @@ def read_tree(system, near, q, v, work):
 )
 def tree_coordinates(system, poses, twists, near, q, v, work):
     """q nearest to `near`, and v = J_a u"""
-    place_bodies(system, poses, twists, work.bodies)
-    for j in range(len(system.bodies) - 1):
-        place_joint(system, j, near, work.bodies, work.joints)
-    read_tree(system, near, q, v, work)
+    place_all(system, poses, twists, near, q, v, work)

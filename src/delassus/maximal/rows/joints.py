@@ -22,6 +22,8 @@ are the angular rows where the error is zero.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from ...compile import atan2, function, maximum, select, sincos, slots, sqrt
 from ...spatial.quaternions import from_rotation, rotation
 from ...spatial.quaternions import multiply as quaternion_product
@@ -47,6 +49,13 @@ from .bodies import BODY, center, frame_position, frame_rotation, point_velocity
 JOINT = slots(arm_base=3, arm=3, rows=36, error=6)
 LOCKED = 1e-24  # of the squared cosine of a gimbal's second angle, where two axes are parallel
 ROW_SIZE = 6  # numbers of a row in JOINT.rows: force, then moment
+
+
+class Seen(NamedTuple):
+    """The frame on the follower, as seen from that on the base."""
+
+    position: Any  # R_base^T (p - p_base)
+    rotation: Any  # R_base^T R
 
 
 @function
@@ -75,7 +84,10 @@ def follower_frame(joint, bodies):
 
 @function
 def place_joint(system, j, near, bodies, joints):
-    """Rows and errors of joint j; `near` are coordinates that tell how often joints have turned."""
+    """Rows and errors of joint j, and where its frames are, which is returned.
+
+    `near` are coordinates that tell how often joints have turned.
+    """
     joint, at = system.joints[j], j * JOINT.size
     R_base, p_base = base_frame(joint, bodies)
     R, p = follower_frame(joint, bodies)
@@ -84,7 +96,9 @@ def place_joint(system, j, near, bodies, joints):
     apart = subtract(p, p_base)
     put_constrained_rows(joint, R_base, R, apart, joints, at)
     put_free_rows(joint, R_base, R, near, joints, at)
-    put_error(joint, R_base, R, apart, near, joints, at)
+    seen = Seen(rotate_back(R_base, apart), compose(transposed(R_base), R))
+    put_error(joint, seen, near, joints, at)
+    return seen
 
 
 # --- rows -----------------------------------------------------------------------------------------
@@ -184,32 +198,25 @@ def row_velocity(joint, k, bodies, joints, at):
 
 
 @function
-def put_error(joint, R_base, R, apart, near, joints, at):
+def put_error(joint, seen, near, joints, at):
     """f_j, in the order of the constrained rows"""
-    local, error, k = rotate_back(R_base, apart), at + JOINT.error, 0
-    relative = relative_rotation(R_base, R)
+    local, error, k = seen.position, at + JOINT.error, 0
     for i in range(3):
         if joint.linear[i] > 0:
             joints[error + k] = local[i]
             if i == 2 and joint.pitch != 0.0:
-                joints[error + k] -= joint.pitch * turned_angle(joint, relative, local, near)
+                joints[error + k] -= joint.pitch * turned_angle(joint, seen, near)
             k += 1
-    turned = rotation_error(joint, relative)
+    turned = rotation_error(joint, seen.rotation)
     for i in range(3):
         if joint.angular[i] > 0:
             joints[error + k] = turned[i]
             k += 1
     if joint.kind == UNIVERSAL:
-        first, second = get3(joint.first, 0), rotate(relative, get3(joint.second, 0))
+        first, second = get3(joint.first, 0), rotate(seen.rotation, get3(joint.second, 0))
         joints[error + k] = (joint.cosine - dot(first, second)) / joint.sine
     elif joint.kind == DISTANCE:
-        joints[error + k] = sqrt(dot(apart, apart)) - joint.length
-
-
-@function
-def relative_rotation(R_base, R):
-    """R_base^T R"""
-    return compose(transposed(R_base), R)
+        joints[error + k] = sqrt(dot(local, local)) - joint.length
 
 
 @function
@@ -239,11 +246,12 @@ def wound(angle, near):
 
 
 @function
-def turned_angle(joint, relative, local, near):
+def turned_angle(joint, seen, near):
     """The angle about z of a joint that turns about it, with all turns.
 
     Without a known angle nearby, the turns of a screw are counted by its advance.
     """
+    relative = seen.rotation
     sine, cosine = relative[3] - relative[1], relative[0] + relative[4]
     if joint.nq > 0:  # a joint of the tree, whose last coordinate is the angle
         known = near[joint.q + joint.nq - 1]
@@ -251,7 +259,7 @@ def turned_angle(joint, relative, local, near):
             s, c = sincos(known)
             return known + atan2(sine * c - cosine * s, cosine * c + sine * s)
     angle = atan2(sine, cosine)
-    return angle if joint.pitch == 0.0 else wound(angle, local[2] / joint.pitch)
+    return angle if joint.pitch == 0.0 else wound(angle, seen.position[2] / joint.pitch)
 
 
 @function
@@ -262,20 +270,17 @@ def angle_about(axis, x, y):
 
 
 @function
-def put_coordinates(joint, bodies, near, q):
+def put_coordinates(joint, seen, near, q):
     """The coordinates of a joint of the tree, nearest to `near` where they are not unique."""
-    R_base, p_base = base_frame(joint, bodies)
-    R, p = follower_frame(joint, bodies)
-    local, relative = rotate_back(R_base, subtract(p, p_base)), relative_rotation(R_base, R)
-    at, count = joint.q, 0
+    relative, at, count = seen.rotation, joint.q, 0
     for i in range(3):
         if joint.free_linear[i] > 0:
-            q[at] = local[i]
+            q[at] = seen.position[i]
             at += 1
     for i in range(3):
         count += joint.free_angular[i]
     if count == 1:
-        q[at] = turned_angle(joint, relative, local, near)
+        q[at] = turned_angle(joint, seen, near)
     elif count == 3:
         x, y = from_rotation(relative), get4(near, at)
         along = x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + x[3] * y[3]
