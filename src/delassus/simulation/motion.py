@@ -12,6 +12,9 @@ It is one more solution with the factor of the step, on its rows J. Where bodies
 these are not quite those of the poses, and a part of r stays that is as small as the motion: where
 that is not LITTLE, it is taken away again. J of the new poses would not fit the factor, which holds
 its own rows stiffly: d would go along these, by much more than r.
+
+Near a dead point a small r needs a large d, along which rows turn: all of d may open joints by more
+than they are open. Then a part of d is taken, or none.
 """
 
 from __future__ import annotations
@@ -37,11 +40,15 @@ DISPLACEMENT = layout(
     moving=("n_bodies", 6),
     shifting="joint_rows",
     gap="joint_rows",
+    unmoved=("n_bodies", POSE.size),
 )
 CLOSED = 1e-12  # what is left of errors, in metres or radians
 _PASSES = 6
 # Errors in metres or radians that are left to the next step, and the most displacements of a step.
 LITTLE, MOST_TURNS = 1e-6, 3
+# By how much the sum of squares of errors may grow, which is rounding; and what is taken of a
+# displacement that makes it grow by more: this part of it, then of the rest, down to the least.
+GROWTH, PART, LEAST_PART = 1.001, 0.25, 0.01
 
 _SMALL = 1e-12  # a rotation below which the quaternion of half the angle is exact to rounding
 
@@ -101,6 +108,43 @@ def largest_error(model, rows):
 
 
 @function
+def squared_errors(model, rows):
+    """The sum of squares of all errors, which a small enough part of a displacement reduces."""
+    total = 0.0
+    for t in range(joint_rows(model)):
+        error = rows[t * ROW.size + ROW.residual]
+        total = total + error * error
+    return total
+
+
+@function
+def move_by_shift(model, share, switches, state, work):
+    """Poses that are moved from `unmoved` by a part of work.shift, and their errors."""
+    n = len(model.bodies) - 1
+    for t in range(POSE.size * n):
+        state.poses[t] = work.unmoved[t]
+    move_poses(n, state.poses, work.shift, share)
+    find_errors(model, switches, state, work)
+
+
+@function
+def approach(model, switches, state, work):
+    """Move bodies by work.shift, or by the part of it that does not open joints; returns that."""
+    before, share = squared_errors(model, work.rows), 1.0
+    for t in range(POSE.size * (len(model.bodies) - 1)):
+        work.unmoved[t] = state.poses[t]
+    move_by_shift(model, share, switches, state, work)
+    while (
+        share > 0.0
+        and largest_error(model, work.rows) > LITTLE
+        and squared_errors(model, work.rows) > GROWTH * before
+    ):
+        share = PART * share if share > LEAST_PART else 0.0
+        move_by_shift(model, share, switches, state, work)
+    return share
+
+
+@function
 def put_gap(model, field, work):
     """What rows have of a field of ROW, as the gap that `smallest_change` closes."""
     for t in range(joint_rows(model)):
@@ -126,12 +170,13 @@ def closing(form: Form) -> tuple[Callable, Callable]:
     def displace(model, switches, state, work):
         """Move bodies by the smallest displacement that closes joints; rows have what is left."""
         find_errors(model, switches, state, work)
-        turn = 0
-        while turn == 0 or (turn < MOST_TURNS and largest_error(model, work.rows) > LITTLE):
+        turn, share = 0, 1.0
+        while turn == 0 or (
+            turn < MOST_TURNS and share > 0.0 and largest_error(model, work.rows) > LITTLE
+        ):
             put_gap(model, ROW.residual, work)
             smallest_change(model, work)
-            move_poses(len(model.bodies) - 1, state.poses, work.shift, 1.0)
-            find_errors(model, switches, state, work)
+            share = approach(model, switches, state, work)
             turn += 1
 
     return smallest_change, displace

@@ -62,6 +62,33 @@ def test_contacts_of_a_robot_at_rest_push_alike_in_each_step():
     assert np.abs(sim.contacts["force"] - before).max() < 1e-2 * np.abs(before).max()
 
 
+def held_arm():
+    """An arm of six joints that holds on to the world, on a base that its lower limit pushes up."""
+    b = dl.ModelBuilder("held arm")
+    body = dict(mass=1.0, inertia=0.01 * np.eye(3))
+    b.add_body("base", joint=dl.Prismatic((0, 0, 1)), lower=0.2, upper=2.0, damping=1e7, **body)
+    carrier, place = "base", dl.Transform(translation=(0, 0, 0.2))
+    for i in range(6):
+        axis = (0, 1, 0) if i % 2 == 0 else (1, 0, 0)
+        b.add_body(f"link{i}", carrier, dl.Revolute(axis), place, **body)
+        carrier, place = f"link{i}", dl.Transform(translation=(0.1, 0.02, 0.1))
+    b.add_frame("hand", carrier, place)
+    model = b.build()
+    hand = dl.forward_kinematics(model, model.neutral(), ["hand"])
+    b.add_frame("grip", placement=dl.Transform(hand.rotation[0], hand.translation[0]))
+    b.add_constraint(dl.Weld("hand", "grip"))
+    return b.build()
+
+
+def test_joints_that_are_torn_open_at_a_dead_point_close_again():
+    sim = dl.Simulator(held_arm(), dt=2e-3, on_error="record")
+    metrics = sim.rollout(500).metrics
+    assert metrics["natural_map"].max() <= 1e-6
+    assert metrics["joint_error"].max() > 10 * CLOSED  # it is pushed over one
+    assert metrics["joint_error"][-1] <= CLOSED
+    assert metrics["limit_error"][-1] < 0.01
+
+
 def cassie():
     """Cassie with its rotors of 1 g behind gears, and a pose within its limits."""
     model = dl.robots.load("cassie")
