@@ -160,3 +160,26 @@ def test_overlaps_that_joints_do_not_let_part_stay_and_do_no_harm():
     assert rec.metrics["natural_map"].max() < 1e-6
     assert rec.metrics["joint_error"].max() < 1e-9
     assert sim.v[0] == pytest.approx(2.0 * 0.5, rel=1e-6)
+
+
+def test_parting_is_tried_again_where_joints_did_not_allow_it():
+    """A box deep in the ground, on a rail that is taken away."""
+    b = dl.ModelBuilder("box on a rail")
+    b.add_body("box", joint=dl.Free(), mass=1.0, inertia=0.01 * np.eye(3))
+    b.add_shape(dl.Shape("box", "box", "collision", "box", size=(0.4, 0.3, 0.2)))
+    b.add_constraint(dl.Closure(dl.Prismatic((1, 0, 0)), "world", "box"))
+    sim = dl.Simulator(b.build(), on_error="record")
+    metrics = sim.rollout(600).metrics
+    assert metrics["natural_map"].max() < 1e-6
+    assert metrics["joint_error"].max() < 1e-9
+    iterations = metrics["iterations"]
+    assert np.flatnonzero(iterations > 10).tolist() == [0, 16, 47, 108, 229, 470]
+    assert np.median(iterations) <= 1
+    sim.disable(0)
+    state = sim.state()
+    assert sim.rollout(1000).metrics["penetration"][-1] <= 1e-6
+    assert sim.q[2] == pytest.approx(0.1, abs=2e-6)
+    q = sim.q
+    sim.set_state(state)
+    sim.rollout(1000)
+    assert np.array_equal(sim.q, q)

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..compile import function, layout, minimum, routine, slots
+from ..compile import function, layout, maximum, minimum, routine, slots
 from ..maximal.assembly import (
     STATE,
     add_dof_impulses,
@@ -51,7 +51,7 @@ from .collision.matching import match
 from .collision.outside import add_outside
 from .motion import DISPLACEMENT, closing, largest_error, move_poses
 from .narrow.records import COLLISION
-from .solution.cones import put_cones, stop_parting
+from .solution.cones import forget_reactions, put_cones, stop_parting
 from .solution.form import Form
 from .solution.solving import DRAIN, SOLUTION, SOLVING, solving
 from .told.metrics import METRICS, TIME, put_metrics, spend, start_clock
@@ -63,8 +63,9 @@ EULER, MIDPOINT, RK4 = 0, 1, 2
 CLOSING_SPEED, PUSHED_REFLECTION, OPEN_REFLECTION = 1e-3, 0.95, 0.5
 # Where the natural map is above this, or the velocity that a joint has left, a step has often no
 # solution: shapes overlap that joints do not let part, or would only by giving way. It is then
-# solved without parting, which joints always allow.
-FAILED = 0.1
+# solved without parting, which joints always allow, and so are some steps after it: to find out
+# that there is no solution takes all methods. How many these are doubles each time in between.
+FAILED, FEWEST_RESIGNED, MOST_RESIGNED = 0.1, 15.0, 240.0
 # Whole settings of a call: those of contact solvers, the integrator, whether joints are closed by
 # displacement, the slots, and the address of a function for controls, or 0.
 WHOLE = slots(SOLVING, integrator=1, displacement=1, contact_slots=1, controller=1)
@@ -243,6 +244,21 @@ def put_rows(model, first, request, count, state, work):
     return counts
 
 
+@function
+def goes_on_resigned(state):
+    """Count a step, and tell whether no row is asked to part in it."""
+    left = state.resigned[0]
+    state.resigned[0] = maximum(left - 1.0, 0.0)
+    return left > 0.0
+
+
+@function
+def resign(state):
+    """Ask no row to part in the next steps either; in twice as many as when that was last so."""
+    steps = minimum(maximum(2.0 * state.resigned[1], FEWEST_RESIGNED), MOST_RESIGNED)
+    state.resigned[0] = state.resigned[1] = steps
+
+
 def finishing(form: Form, solve_cones: Callable) -> Callable:
     """The function for the rest of a step, once contacts are found, in a form and by a solver."""
     first_joint, prepare = form.first_joint, form.prepare
@@ -260,6 +276,9 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
         put_levels(model, request.control, dt, work)
         find_sides(model, work.v, True, work)
         natural, residual, iterations, passes, is_changed = 0.0, 0.0, 0.0, 0, True
+        is_tried = not goes_on_resigned(state)
+        if not is_tried:
+            stop_parting(counts, work)
         while is_changed and passes < MOST_PASSES:
             put_motion(model, dt, state, integrator, work)
             prepare(model, work)
@@ -273,8 +292,9 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
             )  # fmt: skip
             is_failed = natural > FAILED or residual > FAILED
             if is_failed and stop_parting(counts, work):
-                for t in range(joint_rows(model)):
-                    work.held[t] = 0.0
+                resign(state)
+                is_tried = False
+                forget_reactions(model, counts, work)
                 natural, residual, again = solve_step(
                     model, counts, request.whole, request.options,
                     request.settings[SETTING.joint_tolerance], work.forces, work.solved, work,
@@ -284,6 +304,8 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
             spend(work, TIME.iterations)
             put_rates(model, work.solved, work.free_blocks, work.rates)
             is_changed = find_sides(model, work.rates, passes < FREE_PASSES, work)
+        if is_tried:
+            state.resigned[1] = 0.0
         return natural, residual, iterations, passes
 
     @function

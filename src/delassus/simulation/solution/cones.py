@@ -123,19 +123,24 @@ def put_cones(model, counts, active, contacts, rows, dt, state, work):
 def stop_parting(counts, work):
     """Ask no row to part or to bounce: joints may not allow it, but that all rests they do.
 
-    Returns whether a row was asked to. Reactions start from zero then, as those that were found
-    have grown without bound.
+    Returns whether a row was asked to.
     """
     n_limits, single = counts[1], counts[1] + counts[2]
-    count, was_asked = count_rows(counts), False
-    for t in range(count):
+    was_asked = False
+    for t in range(count_rows(counts)):
         is_normal = t < n_limits or (t >= single and (t - single) % 3 == 2)
         if is_normal and work.bias[t] < 0.0:
             work.bias[t], was_asked = 0.0, True
-    if was_asked:
-        for t in range(count):
-            work.cones.reactions[t] = 0.0
     return was_asked
+
+
+@function
+def forget_reactions(model, counts, work):
+    """Start from no reactions: where there is no solution, those found grow without bound."""
+    for t in range(count_rows(counts)):
+        work.cones.reactions[t] = 0.0
+    for t in range(joint_rows(model)):
+        work.held[t] = 0.0
 
 
 @function

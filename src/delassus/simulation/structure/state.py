@@ -21,6 +21,7 @@ class State(NamedTuple):
     held: Any  # reactions of joints, in their own axes
     limits: Any  # reactions, by the number of the limit
     bounded: Any
+    resigned: Any  # steps in which no row is asked to part, those left and all: see `step`
     count: Any  # of contacts
     ids: Any
     reactions: Any  # of contacts, in their own axes
@@ -30,7 +31,7 @@ def state_sizes(dimensions: dict[str, int]) -> list[int]:
     """Numbers of the parts of a state."""
     n, slots = dimensions["n_bodies"], dimensions["n_slots"]
     sizes = [7 * n, 6 * n, 6 * n, dimensions["nq"], dimensions["joint_rows"]]
-    return [*sizes, dimensions["n_limits"], dimensions["n_bounded"], 1, slots, 3 * slots]
+    return [*sizes, dimensions["n_limits"], dimensions["n_bounded"], 2, 1, slots, 3 * slots]
 
 
 @function
@@ -38,7 +39,7 @@ def state_size(model, n_held, n_slots):
     """How many numbers a state has: see `state_sizes`."""
     n = len(model.bodies) - 1
     kept = len(model.limits) + len(model.bounded)
-    return 19 * n + len(model.rest) + n_held + kept + 1 + 4 * n_slots
+    return 19 * n + len(model.rest) + n_held + kept + 3 + 4 * n_slots
 
 
 @function
@@ -51,7 +52,8 @@ def state_of(model, numbers, n_held, n_slots):
     held = part(q, len(model.rest))
     limits = part(held, n_held)
     bounded = part(limits, len(model.limits))
-    count = part(bounded, len(model.bounded))
+    resigned = part(bounded, len(model.bounded))
+    count = part(resigned, 2)
     ids = part(count, 1)
     reactions = part(ids, n_slots)
-    return State(numbers, twists, before, q, held, limits, bounded, count, ids, reactions)
+    return State(numbers, twists, before, q, held, limits, bounded, resigned, count, ids, reactions)
