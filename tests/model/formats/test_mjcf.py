@@ -106,6 +106,13 @@ def test_joint_data_and_gravity(read):
     assert (data.damping[0], data.friction[0], data.effort_limit[0]) == (0.1, 0.3, 3)
 
 
+def test_negative_damping_is_taken_as_none(read):
+    """A robot that people use has such a joint."""
+    text = CHAIN.replace('damping="0.1"', 'damping="-0.1"')
+    model = read(text, warns="joints whose damping is negative, taken as none: jc")
+    assert model.joint("jc").data.damping[0] == 0.0
+
+
 def test_bodies_have_frames_sites_too_and_fixed_bodies_are_merged(read):
     model = read(CHAIN)
     assert model.frame_names == ["a", "holder", "b", "c", "mark"]

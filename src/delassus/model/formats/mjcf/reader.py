@@ -181,12 +181,14 @@ def _joint_data(compiled, names: MjcfNames, joint: int, joint_type, report: Repo
     if joint_type.quaternion is not None:
         rest[joint_type.quaternion :] = np.roll(rest[joint_type.quaternion :], -1)
     data = {
-        "damping": compiled.dof_damping[dofs],
+        "damping": np.maximum(compiled.dof_damping[dofs], 0.0),
         "friction": compiled.dof_frictionloss[dofs],
         "armature": compiled.dof_armature[dofs],
         "stiffness": float(compiled.jnt_stiffness[joint]),
         "rest": rest,
     }
+    if (compiled.dof_damping[dofs] < 0.0).any():
+        report.remark("joints whose damping is negative, taken as none", names.joints[joint])
     for name, part in (
         ("damping", "damper"),
         ("friction", "frictionloss"),
