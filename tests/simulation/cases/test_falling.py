@@ -65,7 +65,7 @@ def test_contacts_of_a_robot_at_rest_push_alike_in_each_step():
 def held_arm():
     """An arm of six joints that holds on to the world, on a base that its lower limit pushes up."""
     b = dl.ModelBuilder("held arm")
-    body = dict(mass=1.0, inertia=0.01 * np.eye(3))
+    body = {"mass": 1.0, "inertia": 0.01 * np.eye(3)}
     b.add_body("base", joint=dl.Prismatic((0, 0, 1)), lower=0.2, upper=2.0, damping=1e7, **body)
     carrier, place = "base", dl.Transform(translation=(0, 0, 0.2))
     for i in range(6):
