@@ -28,6 +28,9 @@ def robot(*contacts: dl.ContactExclusion | dl.ContactPair, **keyframe) -> dl.Mod
     builder.add_actuator(dl.Actuator("l", "left_hip", gear=2.0, force_range=(-np.inf, 1 / 3)))
     servo = {"kind": "position", "stiffness": 0.1, "damping": 1 / 7, "control_range": (-1, 1)}
     builder.add_actuator(dl.Actuator("r", "right_hip", **servo))
+    hips = ("left_hip", "right_hip")
+    tendon = {"gear": (1.0, -1 / 3), "kind": "position", "stiffness": 5.0, "offset": 0.25}
+    builder.add_actuator(dl.Actuator("t", hips, **tendon))
     builder.add_contact_exclusion(dl.ContactExclusion("left", "right"))
     builder.add_contact_exclusion(dl.ContactExclusion("trunk", "world"))
     builder.add_contact_pair(dl.ContactPair("left_foot", "right_foot", friction=0.2, margin=0.01))
@@ -35,7 +38,7 @@ def robot(*contacts: dl.ContactExclusion | dl.ContactPair, **keyframe) -> dl.Mod
         is_pair = isinstance(contact, dl.ContactPair)
         add = builder.add_contact_pair if is_pair else builder.add_contact_exclusion
         add(contact)
-    home = {"q": np.arange(6) / 7, "v": np.arange(6), "u": [3.0, 4.0], "time": 0.5}
+    home = {"q": np.arange(6) / 7, "v": np.arange(6), "u": [3.0, 4.0, 2.0], "time": 0.5}
     builder.add_keyframe(dl.Keyframe("home", **(home | keyframe)))
     builder.add_keyframe(dl.Keyframe("rest", np.zeros(6)))
     return builder.build()
@@ -134,12 +137,12 @@ def test_wrong_numbers_of_contacts_are_errors(given, message):
 def test_a_keyframe_must_fit_the_model_and_cannot_be_changed():
     with pytest.raises(dl.ModelError, match="'home': v takes 6 numbers, got 2"):
         robot(v=[1, 2])
-    with pytest.raises(dl.ModelError, match="'home': u takes 2 numbers, got 3"):
-        robot(u=[1, 2, 3])
+    with pytest.raises(dl.ModelError, match="'home': u takes 3 numbers, got 4"):
+        robot(u=[1, 2, 3, 4])
     with pytest.raises(dl.ModelError, match="q of keyframe 'home' must be finite"):
         robot(q=[np.nan] * 6)
     home, rest = robot().keyframes.values()
-    assert (rest.v.tolist(), rest.u.tolist()) == ([0.0] * 6, [0.0] * 2)
+    assert (rest.v.tolist(), rest.u.tolist()) == ([0.0] * 6, [0.0] * 3)
     with pytest.raises(ValueError, match="read-only"):
         home.q[0] = 1.0
     with pytest.raises(TypeError):
@@ -148,11 +151,20 @@ def test_a_keyframe_must_fit_the_model_and_cannot_be_changed():
 
 def test_a_reduced_model_keeps_what_still_moves():
     reduced = dl.reduce(robot(), {"left_hip": 0.3, "tail_joint": 0.0})
-    assert reduced.actuator_names == ["r"]
+    assert reduced.actuator_names == ["r", "t"]
+    tendon = reduced.actuators[1]  # the length along the other joint is part of its offset
+    assert (tendon.joint, tendon.gear) == ("right_hip", (-1 / 3,))
+    assert tendon.offset == pytest.approx(0.25 - 0.3)
+    q, v, u = np.array([0.1, 0.2, 0.3, 0.4]), np.ones(4), [0.5, 0.6]
+    whole = dl.actuator_forces(
+        robot(), [0.1, 0.2, 0.3, 0.3, 0.4, 0.0], [1, 1, 1, 0, 1, 0], [0.0, *u]
+    )
+    np.testing.assert_allclose(dl.actuator_forces(reduced, q, v, u), whole[[0, 1, 2, 4]])
+    assert dl.reduce(robot(), dict.fromkeys(("left_hip", "right_hip"), 0.1)).actuator_names == []
     home = reduced.keyframes["home"]
     np.testing.assert_array_equal(home.q, np.array([0, 1, 2, 4]) / 7)
     np.testing.assert_array_equal(home.v, [0, 1, 2, 4])
-    assert (home.u.tolist(), home.time) == ([4.0], 0.5)
+    assert (home.u.tolist(), home.time) == ([4.0, 2.0], 0.5)
     assert reduced.contact_exclusions == robot().contact_exclusions
     assert reduced.contact_pairs == robot().contact_pairs
     # The trunk's part of the weight that is held is that of the tail, which it now has.
@@ -160,9 +172,11 @@ def test_a_reduced_model_keeps_what_still_moves():
 
 
 def test_an_attached_model_brings_its_own():
-    both = dl.attach(robot(), robot(q=np.ones(6), u=[5.0, 6.0]), "tail", [0, 0, 1], prefix="x_")
-    assert both.actuator_names == ["l", "r", "x_l", "x_r"]
-    assert [a.joint for a in both.actuators[2:]] == ["x_left_hip", "x_right_hip"]
+    other = robot(q=np.ones(6), u=[5.0, 6.0, 7.0])
+    both = dl.attach(robot(), other, "tail", [0, 0, 1], prefix="x_")
+    assert both.actuator_names == ["l", "r", "t", "x_l", "x_r", "x_t"]
+    hips = "x_left_hip", "x_right_hip"
+    assert [a.joint for a in both.actuators[3:]] == [*hips, hips]
     assert both.contact_pairs[1].shapes == ("x_left_foot", "x_right_foot")
     assert [x.frames for x in both.contact_exclusions[2:]] == [
         ("x_left", "x_right"),
@@ -171,7 +185,7 @@ def test_an_attached_model_brings_its_own():
     home = both.keyframes["home"]
     np.testing.assert_array_equal(home.q[both.joint("left_hip").q], [3 / 7])
     np.testing.assert_array_equal(home.q[both.joint("x_left_hip").q], [1.0])
-    assert home.u.tolist() == [3.0, 4.0, 5.0, 6.0]
+    assert home.u.tolist() == [3.0, 4.0, 2.0, 5.0, 6.0, 7.0]
     assert both.body("x_tail").gravity_compensation == 1 / 3
     with pytest.raises(dl.ModelError, match="both models have"):
         dl.attach(robot(), robot(), "tail")
@@ -181,7 +195,7 @@ def test_a_keyframe_of_one_model_alone_has_the_other_at_neutral():
     other = robot().replace(keyframes=[])
     home = dl.attach(other, robot(), "tail", prefix="x_").keyframes["home"]
     np.testing.assert_array_equal(home.q, [*np.zeros(6), *np.arange(6) / 7])
-    assert home.u.tolist() == [0.0, 0.0, 3.0, 4.0]
+    assert home.u.tolist() == [0.0, 0.0, 0.0, 3.0, 4.0, 2.0]
 
 
 def test_controls_of_keyframes_follow_their_actuators():

@@ -46,6 +46,39 @@ def test_a_stiff_servo_is_stable():
     assert rec.q[-1, 0] == pytest.approx(1.0, abs=1e-3)
 
 
+def light_fingers(friction, **servo):
+    """Two light fingers that a tendon closes, without gravity."""
+    b = dl.ModelBuilder("fingers", gravity=(0, 0, 0))
+    for name in ("left", "right"):
+        joint = dl.Prismatic((1, 0, 0))
+        b.add_body(name, joint=joint, mass=0.1, joint_name=name, damping=friction)
+    law = {"gear": (0.5, 0.25), "kind": "position", **servo}
+    b.add_actuator(dl.Actuator("tendon", ("left", "right"), **law))
+    return b.build()
+
+
+@pytest.mark.parametrize("integrator", ["euler", "midpoint"])
+def test_a_stiff_tendon_is_stable_and_ends_where_it_is_told_to(integrator):
+    model = light_fingers(0.0, stiffness=1e6, damping=1e3)
+    sim = dl.Simulator(model, dt=2e-3, ground=False, integrator=integrator)
+    rec = sim.rollout(2000, control=[0.1])
+    assert np.abs(rec.q).max() < 0.5
+    assert rec.q[-1] @ [0.5, 0.25] == pytest.approx(0.1, abs=1e-9)
+    assert rec.v[-1] == pytest.approx([0.0, 0.0], abs=1e-9)
+    assert rec.q[:, 1] == pytest.approx(0.5 * rec.q[:, 0], abs=1e-9)  # as their masses are equal
+
+
+def test_half_the_step_has_half_the_error_of_a_tendon():
+    model = light_fingers(0.1, stiffness=50.0, damping=1.0)
+    ends = {}
+    for dt, integrator in ((1e-3, "rk4"), (4e-3, "midpoint"), (2e-3, "midpoint")):
+        sim = dl.Simulator(model, dt=dt, ground=False, integrator=integrator)
+        ends[dt] = sim.rollout(round(0.2 / dt), control=[0.1]).q[-1]
+    errors = [np.abs(ends[dt] - ends[1e-3]).max() for dt in (4e-3, 2e-3)]
+    assert 1e-5 < errors[0] < 1e-2
+    assert errors[0] / errors[1] == pytest.approx(2.0, abs=0.5)
+
+
 def test_a_servo_with_a_limit_accelerates_by_its_limit_and_then_holds():
     model = pendulum(gravity=(0, 0, 0))
     sim = simulated(model, [servo(force_range=(-2.0, 2.0))])

@@ -14,6 +14,7 @@ from ..errors import DataTypeError, ModelError
 from ..spatial.transform import PlacementLike, Transform
 from .builder import ModelBuilder
 from .model import Model
+from .parts.actuators import Actuator
 from .parts.closure import closure_error
 from .parts.constraints import Constraint, Coupling, Gear, Implicit, WithLocked
 from .parts.contacts import ContactExclusion
@@ -156,9 +157,8 @@ class _Copy:
     def _add_equipment(self) -> None:
         """Add actuators of joints that still move, and what is said of contacts."""
         for actuator in self.model.actuators:
-            if actuator.joint not in self.locked:
-                names = {key: self.prefix + getattr(actuator, key) for key in ("name", "joint")}
-                self.builder.add_actuator(replace(actuator, **names))
+            if not all(name in self.locked for name in actuator.joints):
+                self.builder.add_actuator(self._actuator(actuator))
         for exclusion in self.model.contact_exclusions:
             first, second = (self._frame_name(name) for name in exclusion.frames)
             if first != second:  # the world of one model may be a link of the other
@@ -166,6 +166,21 @@ class _Copy:
         for pair in self.model.contact_pairs:
             names = {key: self.prefix + getattr(pair, key) for key in ("shape", "other")}
             self.builder.add_contact_pair(replace(pair, **names))
+
+    def _actuator(self, actuator: Actuator) -> Actuator:
+        """An actuator on joints that still move; what others add to its length is constant."""
+        name, moving = self.prefix + actuator.name, []
+        if isinstance(actuator.joint, str):
+            return replace(actuator, name=name, joint=self.prefix + actuator.joint)
+        held = 0.0
+        for joint, gear in zip(actuator.joint, actuator.gear, strict=True):
+            if joint in self.locked:
+                held += gear * float(self.locked[joint][0])
+            else:
+                moving.append((self.prefix + joint, gear))
+        joints, gears = zip(*moving, strict=True)
+        offset = actuator.offset - (held if actuator.kind == "position" else 0.0)
+        return replace(actuator, name=name, joint=joints, gear=gears, offset=offset)
 
     def _add_body(self, body: Body) -> None:
         joint, name = body.joint, self.prefix + body.name

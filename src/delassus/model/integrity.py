@@ -76,12 +76,13 @@ def check_actuators(actuators: Sequence[Actuator], joints: Sequence[Joint]) -> N
         if actuator.name in names:
             raise ModelError(f"there are two of the actuator name {actuator.name!r}")
         names.add(actuator.name)
-        if actuator.joint not in types:
-            raise UnknownNameError(
-                f"actuator {actuator.name!r} names the joint {actuator.joint!r}, which the model "
-                f"does not have{closest(actuator.joint, types)}"
-            )
-        actuator.check_joint(types[actuator.joint])
+        for name in actuator.joints:
+            if name not in types:
+                raise UnknownNameError(
+                    f"actuator {actuator.name!r} names the joint {name!r}, which the model does "
+                    f"not have{closest(name, types)}"
+                )
+        actuator.check_joints([types[name] for name in actuator.joints])
 
 
 def check_contacts(

@@ -98,7 +98,7 @@ def _model_record(model) -> dict:
 
 
 def _plain_record(part: Actuator | ContactExclusion | ContactPair | Keyframe) -> dict:
-    """All fields of a part that are not None: texts, flags, numbers and lists of them."""
+    """All fields of a part that are not None: texts, flags, numbers, lists of texts or numbers."""
     record = {}
     for field in fields(part):
         value = getattr(part, field.name)
@@ -110,6 +110,8 @@ def _plain_record(part: Actuator | ContactExclusion | ContactPair | Keyframe) ->
 def _plain(value):
     if isinstance(value, (str, bool, int)):
         return value
+    if isinstance(value, tuple) and all(isinstance(x, str) for x in value):
+        return list(value)
     return _list(value) if isinstance(value, (tuple, np.ndarray)) else number(value)
 
 

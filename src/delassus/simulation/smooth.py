@@ -39,15 +39,14 @@ from ..maximal.assembly import (
     rows_before,
 )
 from ..maximal.rows.biases import SETTINGS
-from ..maximal.rows.blocks import PAIR, ROW, put_free_pair
-from ..maximal.rows.bodies import POSE, TWIST, side_mobility
+from ..maximal.rows.blocks import ROW
+from ..maximal.rows.bodies import POSE, TWIST
 from ..maximal.rows.couplings import coupling_drift
 from ..maximal.rows.drifts import held_drift
 from ..maximal.rows.limits import find_active
-from ..maximal.structure.packed import SIDE
 from ..spatial.quaternions import multiply, unit
 from ..spatial.vectors import get3, get4, get6, put3, put4, put6
-from .actuation.forces import find_sides, put_levels, put_tau
+from .actuation.forces import find_sides, free_inertia, put_levels, put_tau
 from .actuation.wrenches import put_wrenches, release_couplings, release_loops
 from .motion import closing, find_errors, move_poses, put_gap
 from .solution.form import Form, Held
@@ -280,19 +279,13 @@ def is_stiff(model, request, work):
 
     The inertia is that of free bodies, which is less than that of bodies that others hold.
     """
-    dt, blocks, result = request.settings[SETTING.dt], work.free_blocks, False
+    dt, result = request.settings[SETTING.dt], False
     put_levels(model, request.control, dt, work)
     put_tau(model, work)
     put_weights(model, work.gains, dt, work.weights)
     for k in range(len(model.dofs)):
-        change, joint, at = work.weights[k] - model.armature[k], model.dofs[k].joint, PAIR * k
-        if change > 0.0:
-            put_free_pair(model, k, work.joints, blocks, at)
-            base, follower = model.joints[joint].base_body, model.joints[joint].follower
-            mobility = side_mobility(model, work.bodies, base, blocks, at)
-            mobility = mobility + side_mobility(model, work.bodies, follower, blocks, at + SIDE)
-            stiff = change * mobility > STIFF * (1.0 + model.armature[k] * mobility)
-            result = result or stiff
+        change = work.weights[k] - model.armature[k]
+        result = result or (change > 0.0 and change > STIFF * free_inertia(model, k, work))
     return result
 
 

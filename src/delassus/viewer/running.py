@@ -259,7 +259,7 @@ def control_ranges(sim: Simulator) -> list[tuple[str, float, float]]:
         for actuator in model.actuators:
             lower, upper = actuator.control_range or actuator.force_range or (-np.inf, np.inf)
             if actuator.control_range is None and actuator.kind != "torque":
-                lower, upper = _of_joint(model, actuator.joint, actuator.kind)
+                lower, upper = _of_servo(model, actuator)
             found.append((actuator.name, *_finite(lower, upper)))
         return found
     targets = sim._worlds.drives.actuators["bias"][:, 1] < 0.0
@@ -275,10 +275,12 @@ def control_ranges(sim: Simulator) -> list[tuple[str, float, float]]:
     return found
 
 
-def _of_joint(model: Any, name: str, kind: str) -> tuple[float, float]:
-    """The range of a servo's target: that of its joint."""
-    data = model.joint(name).data
-    if kind == "velocity":
+def _of_servo(model: Any, actuator: Any) -> tuple[float, float]:
+    """The range of a servo's target: that of its joint; of a tendon a turn."""
+    if len(actuator.joints) > 1:
+        return -np.pi, np.pi
+    data = model.joint(actuator.joint).data
+    if actuator.kind == "velocity":
         limit = float(data.velocity_limit[0])
         return -limit, limit
     lower, upper = float(data.lower[0]), float(data.upper[0])

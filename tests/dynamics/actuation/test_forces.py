@@ -53,6 +53,43 @@ def test_a_position_servo_is_a_spring_and_a_damper_on_its_side_of_the_gear():
     assert force_on("hinge", servo, 0.4) == pytest.approx([3.0 * force])
 
 
+def fingers(**actuator) -> dl.Model:
+    """Two hinges and a slide, with a tendon over a hinge and the slide."""
+    builder = dl.ModelBuilder()
+    builder.add_body("a", mass=1.0)
+    builder.add_body("b", "a", mass=1.0)
+    builder.add_body("c", "a", dl.Prismatic((1, 0, 0)), mass=1.0)
+    builder.add_actuator(dl.Actuator("tendon", ("c_joint", "a_joint"), **actuator))
+    return builder.build()
+
+
+def test_a_tendon_pulls_on_all_its_joints():
+    servo = {"kind": "position", "gear": (-0.5, 2.0), "stiffness": 20.0, "damping": 3.0}
+    model, q, v = fingers(**servo), np.array([0.3, 0.1, -0.2]), np.array([1.0, -2.0, 0.7])
+    g = np.array([2.0, 0.0, -0.5])
+    force = 20.0 * (0.4 - g @ q) - 3.0 * g @ v
+    np.testing.assert_allclose(dl.actuator_forces(model, q, v, [0.4]), g * force)
+    limited = fingers(**servo, force_range=(-1.0, 1.0))
+    np.testing.assert_allclose(dl.actuator_forces(limited, q, v, [9.0]), g)
+
+
+def test_wrong_tendons_are_errors():
+    with pytest.raises(dl.ModelError, match="gear of 2 joints takes as many numbers, got 1"):
+        fingers()
+    with pytest.raises(dl.ModelError, match="in_parent is for a single joint"):
+        fingers(gear=(1.0, 1.0), in_parent=True)
+    for joints, gear, message in (
+        (("hinge", "ball"), (1.0, 1.0), "'ball' is Spherical, and a tendon runs over"),
+        (("hinge", "hing"), (1.0, 1.0), "names the joint 'hing'.*did you mean 'hinge'"),
+        (("hinge", "hinge"), (1.0, 1.0), "one to 6 different ones"),
+        ((), (1.0,), "one to 6 different ones"),
+        (tuple("abcdefg"), (1.0,) * 6, "one to 6 different ones"),
+    ):
+        with pytest.raises(dl.DelassusError, match=message):
+            machine(dl.Actuator("m", joints, gear=gear))
+    assert dl.Actuator("m", ["hinge"]).joint == "hinge"
+
+
 def test_a_velocity_servo_brakes_what_is_faster_than_asked_for():
     v = state(machine())[1][0]
     servo = dl.Actuator("v", "hinge", "velocity", gear=-2.0, damping=5.0)

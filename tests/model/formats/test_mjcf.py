@@ -172,11 +172,34 @@ def test_equalities_become_constraints(write):
     np.testing.assert_allclose(*poses.rotation[ends], atol=1e-12)
 
 
-def test_sensors_and_tendons_are_counted_in_a_warning(read):
+def test_sensors_are_counted_in_a_warning(read):
     more = """<tendon><fixed><joint joint="ja" coef="1"/></fixed></tendon>
      <sensor><jointpos joint="ja"/></sensor>"""
     text = CHAIN.replace("</mujoco>", more + "</mujoco>")
-    read(text, warns=r"ignored <sensor> \(1\), <tendon> \(1\)")
+    read(text, warns=r"ignored <sensor> \(1\)$")
+
+
+TIED = """<tendon>
+ <fixed name="one"><joint joint="ja" coef="2"/><joint joint="jb" coef="-3"/></fixed>
+ <fixed name="two"><joint joint="jb" coef="0.5"/><joint joint="jc" coef="4"/></fixed></tendon>
+ <equality><tendon name="held" tendon1="one" polycoef="0.1 0 0 0 0"/>
+  <tendon name="tied" tendon1="one" tendon2="two" polycoef="0.2 1.5 0 0 0"/>
+  <tendon name="curved" tendon1="one" tendon2="two" polycoef="0 0 1 0 0"/></equality>"""
+
+
+def test_equalities_of_tendons_over_joints_become_couplings(read, write):
+    text = CHAIN.replace("</mujoco>", TIED + "</mujoco>")
+    model = read(text, warns="equality constraints of tendons or flexes, left out: curved")
+    held, tied = model.constraints
+    reference = mujoco.MjModel.from_xml_path(str(write(text)))
+    data, rng = mujoco.MjData(reference), np.random.default_rng(0)
+    q = rng.standard_normal(3)
+    data.qpos = conversion.to_qpos(model, q)
+    mujoco.mj_forward(reference, data)
+    of_joint = dict(zip(model.joint_names, q, strict=True))
+    for constraint, row in ((held, 0), (tied, 1)):
+        length = sum(c * of_joint[name] for name, c in constraint.coefficients.items())
+        assert length - constraint.offset == pytest.approx(data.efc_pos[row], abs=1e-12)
 
 
 def test_a_floating_base_is_added_to_a_root_without_joints_only(read):

@@ -24,6 +24,13 @@ BODIES = """<worldbody><geom name="floor" type="plane" size="1 1 0.1" friction="
   </body></body></worldbody>"""
 
 
+HOOKED = BODIES.replace("</worldbody>", '<site name="hook" pos="0 0 5"/></worldbody>')
+CABLE = """<tendon><fixed name="cable"><joint joint="hinge" coef="2"/>
+ <joint joint="slide" coef="-0.5"/></fixed></tendon>"""
+OTHERS = """<tendon><fixed name="stiff" stiffness="3"><joint joint="slide" coef="1"/></fixed>
+ <spatial name="rope"><site site="tip"/><site site="hook"/></spatial></tendon>"""
+
+
 def mjcf(actuators: str = "", more: str = "", bodies: str = BODIES) -> str:
     return f"<mujoco>{bodies}<actuator>{actuators}</actuator>{more}</mujoco>"
 
@@ -48,6 +55,11 @@ def assert_same_forces(model, reference, controls):
             q[ball] /= np.linalg.norm(q[ball])
         data.qpos, data.qvel = conversion.to_qpos(model, q), conversion.to_qvel(model, q, v)
         data.ctrl[controls] = u
+        for i in np.flatnonzero(reference.actuator_actadr >= 0):  # as filters end at
+            lower, upper = reference.actuator_ctrlrange[i]
+            is_limited = reference.actuator_ctrllimited[i]
+            target = np.clip(data.ctrl[i], lower, upper) if is_limited else data.ctrl[i]
+            data.act[reference.actuator_actadr[i]] = target
         mujoco.mj_forward(reference, data)
         T = np.array([conversion.to_qvel(model, q, e) for e in np.eye(model.nv)]).T
         expected = T.T @ data.qfrc_actuator
@@ -81,13 +93,16 @@ ACTUATORS = {
     ' biasprm="1 -20 -3" ctrlrange="-1 2" forcerange="-30 20"/>',
     "general damper": '<general joint="slide" gainprm="7" biastype="affine" biasprm="1 0 -3"/>',
     "general constant": '<general joint="slide" gainprm="7" biastype="affine" biasprm="2 0 0"/>',
+    "motor of a tendon": '<motor tendon="cable" gear="3" ctrlrange="-1 2"/>',
+    "position of a tendon": '<position tendon="cable" kp="20" kv="2" gear="-3" ctrlrange="-2 1"'
+    ' forcerange="-40 10"/>',
     "several": '<motor joint="hinge"/><position joint="hinge" kp="5"/><motor joint="slide"/>',
 }
 
 
 @pytest.mark.parametrize("kind", ACTUATORS)
 def test_forces_are_those_of_mujoco(read, write, kind):
-    text = mjcf(ACTUATORS[kind])
+    text = mjcf(ACTUATORS[kind], CABLE if "tendon" in kind else "")
     assert_forces_are_mujocos(read(text), write(text))
 
 
@@ -139,16 +154,21 @@ def test_defaults_and_classes_are_mujocos(read):
 
 
 def test_what_is_not_represented_is_named_in_one_warning(read):
-    actuators = """<motor name="a" tendon="cable"/><motor name="b" site="tip"/>
-     <motor name="c" joint="hinge"/><intvelocity name="d" joint="hinge" kp="1" actrange="-1 1"/>
+    actuators = """<motor name="a" tendon="rope"/><motor name="b" site="tip"/>
+     <motor name="c" joint="hinge"/><motor name="h" tendon="cable"/>
+     <intvelocity name="d" joint="hinge" kp="1" actrange="-1 1"/>
      <position name="e" joint="hinge" timeconst="0.1"/><damper name="f" joint="hinge" kv="1"
      ctrlrange="0 1"/><muscle name="g" joint="slide" lengthrange="0 1"/>"""
-    more = '<tendon><fixed name="cable"><joint joint="hinge" coef="1"/></fixed></tendon>'
-    listed = r"left out: a \(tendon\), b \(site\), d \(integrator\), e \(filter\), f \(a gain that"
+    listed = r"left out: a \(tendon in space\), b \(site\), d \(integrator\), f \(a gain that"
     with pytest.warns(UserWarning) as caught:
-        model = read(mjcf(actuators, more), warns=listed + r".*\), g \(muscle\)")
-    assert model.actuator_names == ["c"]
-    assert not [w for w in caught if "left out" in str(w.message)][1:]
+        model = read(mjcf(actuators, CABLE + OTHERS, HOOKED), warns=listed + r".*\), g \(muscle\)")
+    assert model.actuator_names == ["c", "h", "e"]
+    assert model.actuators[1].joint == ("hinge", "slide")
+    messages = " ".join(str(w.message) for w in caught)
+    assert messages.count("not represented") <= 1
+    assert "filters of controls, left out: these act at once: e" in messages
+    assert "<spatial> of <tendon> (1)" in messages
+    assert "springs, dampers, friction and limits of <tendon> (1)" in messages
     mixed = mjcf('<motor name="m" joint="root" gear="1 0 0 0 0 1"/>')
     assert read(mixed, warns=r"m \(a force in the world's axes").nu == 0
 

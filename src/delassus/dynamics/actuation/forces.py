@@ -36,6 +36,15 @@ def put_gear(actuator, q, gear):
 
 
 @function
+def along_gear(actuator, gear, x):
+    """g . x: the length or the rate of an actuator"""
+    result = gear[0] * x[actuator.dofs[0]]
+    for k in range(1, actuator.nv):
+        result = result + gear[k] * x[actuator.dofs[k]]
+    return result
+
+
+@function
 def unlimited_force(actuator, u, length, rate):
     """gain u + b0 + b1 l + b2 l', u within its range"""
     control = minimum(maximum(u, actuator.control_lower), actuator.control_upper)
@@ -68,14 +77,12 @@ def add_forces(model, q, v, u, tau, work):
     for i in range(len(model.actuators)):
         actuator = model.actuators[i]
         put_gear(actuator, q, work.gear)
-        length = work.gear[0] * work.displacement[actuator.v]
-        rate = work.gear[0] * v[actuator.v]
-        for k in range(1, actuator.nv):
-            length = length + work.gear[k] * work.displacement[actuator.v + k]
-            rate = rate + work.gear[k] * v[actuator.v + k]
+        length = along_gear(actuator, work.gear, work.displacement)
+        rate = along_gear(actuator, work.gear, v)
         force = actuator_force(actuator, u[i], length, rate)
         for k in range(actuator.nv):
-            tau[actuator.v + k] = tau[actuator.v + k] + work.gear[k] * force
+            dof = actuator.dofs[k]
+            tau[dof] = tau[dof] + work.gear[k] * force
     for k in range(len(model.armature)):
         limit = model.effort_limit[k]
         tau[k] = minimum(maximum(tau[k], -limit), limit)

@@ -19,8 +19,8 @@ def actuator_type(real: np.dtype) -> np.dtype:
     """The record of an actuator: f = gain u + bias[0] + bias[1] l + bias[2] l', within a range."""
     return np.dtype(
         [
-            ("v", INDEX),  # the first degree of freedom of its joint
-            ("nv", INDEX),  # number of them
+            ("nv", INDEX),  # number of degrees of freedom that it acts on
+            ("dofs", INDEX, (6,)),  # which these are
             ("turned", INDEX),  # where the quaternion starts in q by which the gear turns, or -1
             ("gear", real, (6,)),
             ("radius", real),  # |gear| where lengths count modulo 2 pi radius, else 0
@@ -59,17 +59,18 @@ class ActuatorArrays(namedtuple("ActuatorArrays", (*ModelArrays._fields, *_OWN))
         """The arrays in one precision."""
         records = np.zeros(model.nu, actuator_type(real))
         for record, actuator in zip(records, model.actuators, strict=True):
-            _fill(record, actuator, model.joint(actuator.joint))
+            _fill(record, actuator, [model.joint(name) for name in actuator.joints])
         own = records, model.effort_limit.astype(real), model.neutral().astype(real)
         return cls(*ModelArrays.pack(model, real), *own)
 
 
-def _fill(record, actuator: Actuator, joint: Joint) -> None:
-    record["v"], record["nv"], record["turned"] = joint.v.start, joint.nv, -1
+def _fill(record, actuator: Actuator, joints: list[Joint]) -> None:
+    first, dofs = joints[0], [k for joint in joints for k in range(joint.v.start, joint.v.stop)]
+    record["nv"], record["dofs"][: len(dofs)], record["turned"] = len(dofs), dofs, -1
     if actuator.in_parent:
-        record["turned"] = joint.q.start + joint.type.quaternion
-    record["gear"][: joint.nv] = actuator.gear
-    if is_periodic(actuator, joint):
+        record["turned"] = first.q.start + first.type.quaternion
+    record["gear"][: len(dofs)] = actuator.gear
+    if is_periodic(actuator, first):
         record["radius"] = np.linalg.norm(actuator.gear)
     record["gain"], record["bias"] = affine_law(actuator)
     ranges = {"control": actuator.control_range, "force": actuator.force_range}

@@ -55,6 +55,8 @@ def read_surface(item: Item) -> Surface:
 def _value(item: Item):
     """An entry, read as its name asks for."""
     name = item.where.rpartition(".")[2]
+    if name == "joint" and isinstance(item.value, list):  # the joints of a tendon
+        return [joint.text() for joint in item.items()]
     if name in _TEXTS:
         return item.text()
     if name in _RANGES:

@@ -1,11 +1,11 @@
-"""Actuators as they are declared: motors and servos that act on one joint each.
+"""Actuators as they are declared: motors and servos of a joint, or of several by a tendon.
 
 They live on `model.actuators`, and `actuator_forces` computes what they do. Symbols of the law:
 
 | symbol | name here | what it is |
 | --- | --- | --- |
 | u | `u` of `actuator_forces` | the control, one number for each actuator |
-| g | `gear` | one number for each degree of freedom of the joint |
+| g | `gear` | one number for each degree of freedom of the joint or joints |
 | l, l' | | length g . q and its rate g . v |
 | kp, kv | `stiffness`, `damping` | gains of a servo |
 | f | | the actuator's own force; the joint gets g f |
@@ -13,6 +13,7 @@ They live on `model.actuators`, and `actuator_forces` computes what they do. Sym
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,15 +23,16 @@ from numpy.typing import ArrayLike
 from ...checks import finite_number, flag, real_array, shown
 from ...errors import DelassusError, ModelError
 from .joints import Free, JointType, Planar, Spherical
-from .names import known_name
+from .names import known_name, names_of
 
 KINDS = ("torque", "position", "velocity")
+MOST_JOINTS = 6  # of a tendon, as many as the degrees of freedom of a joint
 Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Actuator:
-    """tau = g f on one joint, where f is a force (torque), or that of a servo, within a range.
+    """tau = g f on a joint, where f is a force (torque), or that of a servo, within a range.
 
     With the control u, clipped to `control_range`, and r = `scale` u + `offset`:
 
@@ -51,10 +53,13 @@ class Actuator:
     alone is for a joint of one. With `in_parent`, those of a spherical or free joint are along the
     axes of the joint's frame, which its motion does not turn, and not along the body's axes. A free
     or planar joint has no length, and so no position servo.
+
+    `joint` may be the names of up to six joints of one degree of freedom each, on which the
+    actuator pulls by a tendon: `gear` has a number for each of them.
     """
 
     name: str
-    joint: str
+    joint: str | tuple[str, ...]
     kind: str = "torque"
     gear: tuple[float, ...] = (1.0,)
     stiffness: float = 0.0  # kp
@@ -70,7 +75,7 @@ class Actuator:
         def __init__(
             self,
             name: str,
-            joint: str,
+            joint: str | Iterable[str],
             kind: str = "torque",
             gear: ArrayLike = 1.0,
             stiffness: float = 0.0,
@@ -83,13 +88,13 @@ class Actuator:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        for what, text in (("name", self.name), ("joint", self.joint)):
-            if not isinstance(text, str) or not text:
-                raise ModelError(f"the {what} of an actuator is a string, got {shown(text)}")
+        if not isinstance(self.name, str) or not self.name:
+            raise ModelError(f"the name of an actuator is a string, got {shown(self.name)}")
+        object.__setattr__(self, "joint", _joint_names(self.name, self.joint))
         try:
             values = self._checked()
         except DelassusError as error:
-            told = f"actuator {self.name!r} of joint {self.joint!r}: {error}"
+            told = f"actuator {self.name!r} of {self._target}: {error}"
             raise type(error)(told) from None
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -119,8 +124,35 @@ class Actuator:
             "in_parent": flag("in_parent", self.in_parent),
         }
 
-    def check_joint(self, joint: JointType) -> None:
-        """Raise an error unless the actuator can act on a joint of this type."""
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """The names of the joints that it acts on: one, or those of its tendon."""
+        return (self.joint,) if isinstance(self.joint, str) else self.joint
+
+    @property
+    def _target(self) -> str:
+        return f"joint {self.joint!r}" if isinstance(self.joint, str) else f"joints {self.joint}"
+
+    def check_joints(self, types: Sequence[JointType]) -> None:
+        """Raise an error unless the actuator can act on joints of these types."""
+        if isinstance(self.joint, str):
+            self._check_joint(types[0])
+            return
+        if len(self.gear) != len(types):
+            raise ModelError(
+                f"actuator {self.name!r}: the gear of {len(types)} joints takes as many numbers, "
+                f"got {len(self.gear)}"
+            )
+        for name, joint in zip(self.joint, types, strict=True):
+            if joint.nq != 1 or joint.nv != 1:
+                raise ModelError(
+                    f"actuator {self.name!r}: joint {name!r} is {type(joint).__name__}, and a "
+                    "tendon runs over joints of one degree of freedom"
+                )
+        if self.in_parent:
+            raise ModelError(f"actuator {self.name!r}: in_parent is for a single joint")
+
+    def _check_joint(self, joint: JointType) -> None:
         about = f"actuator {self.name!r}: joint {self.joint!r} is {type(joint).__name__}"
         if len(self.gear) != joint.nv:
             raise ModelError(
@@ -131,6 +163,17 @@ class Actuator:
             raise ModelError(f"{about}, whose axes its motion does not turn (in_parent)")
         if self.kind == "position" and isinstance(joint, (Free, Planar)):
             raise ModelError(f"{about}, which has no length that a position servo could hold")
+
+
+def _joint_names(actuator: str, given: str | Iterable[str]) -> str | tuple[str, ...]:
+    """The name of a joint, or the names of several, each once; of one alone it is the name."""
+    names = names_of(f"the joints of actuator {actuator!r}", given)
+    if not 1 <= len(names) <= MOST_JOINTS or len(set(names)) < len(names) or not all(names):
+        raise ModelError(
+            f"actuator {actuator!r}: the joint of an actuator is a string, or one to "
+            f"{MOST_JOINTS} different ones, got {shown(given)}"
+        )
+    return names[0] if len(names) == 1 else tuple(names)
 
 
 def number_range(what: str, given: ArrayLike | None) -> Range | None:

@@ -37,7 +37,7 @@ def drives_of(model: Model) -> Drives:
     for i, record in enumerate(packed.actuators):
         (moved,) = np.nonzero(record["gear"])
         if record["turned"] < 0 and len(moved) == 1:
-            driven[i] = record["v"] + moved[0]
+            driven[i] = record["dofs"][moved[0]]
     return Drives(packed.actuators, driven, model.effort_limit, model.neutral(), _lift(model))
 
 
@@ -45,7 +45,7 @@ def generalised_forces(model: Model, stiffness: np.ndarray, damping: np.ndarray)
     """A drive for each degree of freedom: f = u - damping v, or stiffness (u - q) - damping v."""
     records = np.zeros(model.nv, actuator_type(FLOAT64))
     for k, record in enumerate(records):
-        record["v"], record["nv"], record["turned"] = k, 1, -1
+        record["dofs"][0], record["nv"], record["turned"] = k, 1, -1
         record["gear"][0] = 1.0
         record["gain"] = stiffness[k] if stiffness[k] > 0.0 else 1.0
         record["bias"] = (0.0, -stiffness[k], -damping[k])

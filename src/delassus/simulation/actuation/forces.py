@@ -21,14 +21,21 @@ step, so that most steps are solved once. Then f+ obeys the law of a bounded row
 | tau | tau | forces on degrees of freedom; of servos, their part that does not depend on v+ |
 
 An actuator that acts on several degrees of freedom, or along axes that turn, is explicit: f is that
-at the start of the step.
+at the start of the step. Stiff ones are stable, too, as D (v - v+) is added, where D is diagonal
+and not less than what their force changes with velocities:
+
+    c g g^T <= D,    D_k = c w_k sum g_j^2 / w_j
+
+w are inertias of degrees of freedom. That is as if inertias were a little larger, w + dt D, all by
+the same factor: an actuator moves its joints in the same proportion as without D.
 """
 
 from __future__ import annotations
 
 from ...compile import absolute, clear, function, layout, maximum, minimum
-from ...dynamics.actuation.forces import actuator_force, put_gear, unlimited_force
-from ...maximal.rows.blocks import PAIR
+from ...dynamics.actuation.forces import along_gear, put_gear, unlimited_force
+from ...maximal.rows.blocks import PAIR, put_free_pair
+from ...maximal.rows.bodies import side_mobility
 from ...maximal.structure.packed import SIDE
 from ...model.configuration import difference
 from .drives import EXPLICIT
@@ -56,17 +63,16 @@ _put_difference = difference.function
 @function
 def single_gear(model, i):
     """The one number of a gear that is not zero."""
-    actuator = model.actuators[i]
-    return actuator.gear[model.driven[i] - actuator.v]
+    actuator, gear = model.actuators[i], 0.0
+    for m in range(actuator.nv):
+        gear = gear + actuator.gear[m]
+    return gear
 
 
 @function
-def length_of(actuator, displacement, gear):
-    """l = g . q"""
-    length = 0.0
-    for k in range(actuator.nv):
-        length = length + gear[k] * displacement[actuator.v + k]
-    return length
+def clipped(actuator, force):
+    """A force within the actuator's range."""
+    return minimum(maximum(force, actuator.force_lower), actuator.force_upper)
 
 
 @function
@@ -76,22 +82,18 @@ def put_levels(model, control, dt, work):
     for i in range(len(model.actuators)):
         actuator = model.actuators[i]
         put_gear(actuator, work.q, work.gear)
-        length, rate = length_of(actuator, work.displacement, work.gear), 0.0
+        length = along_gear(actuator, work.gear, work.displacement)
+        work.slope[i] = -(actuator.bias[2] + dt * actuator.bias[1])
         work.side[i] = 0.0
         if model.driven[i] == EXPLICIT:
-            rate = length_of(actuator, work.v, work.gear)
-            work.slope[i] = 0.0
-            work.level[i] = actuator_force(actuator, control[i], length, rate)
+            rate = along_gear(actuator, work.gear, work.v)
+            force = unlimited_force(actuator, control[i], length, rate)
+            work.level[i] = clipped(actuator, force)
+            if work.level[i] != force:
+                work.slope[i] = 0.0
         else:
-            work.slope[i] = -(actuator.bias[2] + dt * actuator.bias[1])
             work.level[i] = unlimited_force(actuator, control[i], length, 0.0)
     clear(work.stopped, len(model.dofs))
-
-
-@function
-def clipped(actuator, force):
-    """A force within the actuator's range."""
-    return minimum(maximum(force, actuator.force_lower), actuator.force_upper)
 
 
 @function
@@ -115,7 +117,7 @@ def put_forces(model, rates, work):
             work.efforts[i] = work.level[i]
             put_gear(actuator, work.q, work.gear)
             for m in range(actuator.nv):
-                at = actuator.v + m
+                at = actuator.dofs[m]
                 work.torques[at] = work.torques[at] + work.gear[m] * work.level[i]
         else:
             g = single_gear(model, i)
@@ -133,7 +135,8 @@ def find_sides(model, rates, may_leave, work):
     put_forces(model, rates, work)
     for i in range(len(model.actuators)):
         actuator, before = model.actuators[i], work.side[i]
-        if work.slope[i] > 0.0 and (may_leave or before == 0.0):
+        is_implicit = model.driven[i] != EXPLICIT and work.slope[i] > 0.0
+        if is_implicit and (may_leave or before == 0.0):
             lower, upper = actuator.force_lower, actuator.force_upper
             work.side[i] = side_of(lower, upper, work.efforts[i], before)
             changes += 1 if work.side[i] != before else 0
@@ -148,6 +151,34 @@ def find_sides(model, rates, may_leave, work):
 
 
 @function
+def free_inertia(model, k, work):
+    """The inertia of degree of freedom k, with armature, if its two bodies were free."""
+    joint, at = model.joints[model.dofs[k].joint], PAIR * k
+    put_free_pair(model, k, work.joints, work.free_blocks, at)
+    mobility = side_mobility(model, work.bodies, joint.base_body, work.free_blocks, at)
+    mobility = mobility + side_mobility(
+        model, work.bodies, joint.follower, work.free_blocks, at + SIDE
+    )
+    inertia = model.armature[k] + (1.0 / mobility if mobility > 0.0 else 0.0)
+    return inertia if inertia > 0.0 else 1.0
+
+
+@function
+def put_slowed(model, actuator, force, slope, work):
+    """tau of an explicit force, and D, which slows down changes of velocities."""
+    put_gear(actuator, work.q, work.gear)
+    mobility = 0.0
+    for m in range(actuator.nv):
+        inertia = free_inertia(model, actuator.dofs[m], work)
+        mobility = mobility + work.gear[m] * work.gear[m] / inertia
+    for m in range(actuator.nv):
+        at = actuator.dofs[m]
+        damping = slope * mobility * free_inertia(model, at, work) if slope > 0.0 else 0.0
+        work.tau[at] = work.tau[at] + work.gear[m] * force + damping * work.v[at]
+        work.gains[2 * at + 1] = work.gains[2 * at + 1] + damping
+
+
+@function
 def put_tau(model, work):
     """tau without what depends on v+, and that as dampings: `gains` are a stiffness and a damping
 
@@ -158,10 +189,7 @@ def put_tau(model, work):
     for i in range(len(model.actuators)):
         actuator, k = model.actuators[i], model.driven[i]
         if k == EXPLICIT:
-            put_gear(actuator, work.q, work.gear)
-            for m in range(actuator.nv):
-                at = actuator.v + m
-                work.tau[at] = work.tau[at] + work.gear[m] * work.level[i]
+            put_slowed(model, actuator, work.level[i], work.slope[i], work)
         else:
             g = single_gear(model, i)
             if work.slope[i] > 0.0 and work.side[i] == 0.0:

@@ -1,4 +1,4 @@
-"""Actuators of a compiled MJCF model: motors and servos of joints.
+"""Actuators of a compiled MJCF model: motors and servos of joints, and of tendons over joints.
 
 MuJoCo's force is gain u + b0 + b1 l + b2 l', l the gear's length, for all kinds of actuators with a
 fixed gain and an affine bias. It is written by kp and kv here, see `parts.actuators`.
@@ -17,15 +17,17 @@ from ...parts.actuators import Actuator, Range
 from ..report import Report
 from .flags import is_disabled
 from .names import MjcfNames, blamed
+from .tendons import joints_of_tendon
 
 _FIXED_GAIN = 0  # mjtGain
 _NO_BIAS, _AFFINE_BIAS = 0, 1  # mjtBias
 _NO_DYNAMICS = 0  # mjtDyn
-_JOINT, _JOINT_IN_PARENT = 0, 1  # mjtTrn
+_JOINT, _JOINT_IN_PARENT, _TENDON = 0, 1, 3  # mjtTrn
 _FREE, _BALL = 0, 1  # mjtJoint
 # What actuators act on, where it is not a joint, and dynamics that they have.
-_TRANSMISSIONS = {2: "slider-crank", 3: "tendon", 4: "site", 5: "body"}
-_DYNAMICS = {1: "integrator", 2: "filter", 3: "filter", 4: "muscle"}
+_TRANSMISSIONS = {2: "slider-crank", 3: "tendon in space", 4: "site", 5: "body"}
+_DYNAMICS = {1: "integrator", 4: "muscle"}
+_FILTERS = (2, 3)
 _GROUPS = 31  # groups that a file can disable
 
 
@@ -48,6 +50,8 @@ def add_actuators(builder: ModelBuilder, compiled, names: MjcfNames, report: Rep
         except _NotRepresented as reason:
             report.remark("actuators that are not represented, left out", f"{name} ({reason})")
             continue
+        if int(compiled.actuator_dyntype[i]) in _FILTERS:
+            report.remark("filters of controls, left out: these act at once", name)
         if _field(compiled, "actuator_armature", i, 0) or _field(
             compiled, "actuator_damping", i, 0
         ):
@@ -65,30 +69,38 @@ def _field(compiled, name: str, i: int, default: float) -> float:
 
 def _actuator(compiled, names: MjcfNames, i: int) -> Actuator:
     _check_kind(compiled, i)
-    transmission, joint = int(compiled.actuator_trntype[i]), int(compiled.actuator_trnid[i, 0])
-    gear, in_parent = _gear(compiled, i, int(compiled.jnt_type[joint]), transmission)
-    force = tuple(map(float, compiled.actuator_forcerange[i]))
+    transmission, moved = int(compiled.actuator_trntype[i]), int(compiled.actuator_trnid[i, 0])
+    force, is_free = tuple(map(float, compiled.actuator_forcerange[i])), False
+    if transmission == _TENDON:
+        tendon = joints_of_tendon(compiled, moved)
+        joints, gear = [names.joints[joint] for joint in tendon], _gear_of(compiled, i)[0]
+        acted = {"joint": joints, "gear": [gear * factor for factor in tendon.values()]}
+    else:
+        is_free = int(compiled.jnt_type[moved]) == _FREE
+        gear, in_parent = _gear(compiled, i, int(compiled.jnt_type[moved]), transmission)
+        acted = {"joint": names.joints[moved], "gear": gear, "in_parent": in_parent}
     try:
         return Actuator(
             names.actuators[i],
-            names.joints[joint],
-            gear=gear,
-            in_parent=in_parent,
+            **acted,
             control_range=_control_range(compiled, i),
             force_range=force if compiled.actuator_forcelimited[i] else None,
-            **_law(compiled, i, int(compiled.jnt_type[joint]) == _FREE),
+            **_law(compiled, i, is_free),
         )
     except DelassusError as error:
         raise _NotRepresented(str(error)) from None
 
 
 def _check_kind(compiled, i: int) -> None:
-    """Raise an exception for what is neither a motor nor a servo of a joint."""
-    transmission = int(compiled.actuator_trntype[i])
-    if transmission not in (_JOINT, _JOINT_IN_PARENT):
+    """Raise an exception for what is neither a motor nor a servo of joints."""
+    transmission, moved = int(compiled.actuator_trntype[i]), int(compiled.actuator_trnid[i, 0])
+    is_on_joints = transmission in (_JOINT, _JOINT_IN_PARENT)
+    if transmission == _TENDON:
+        is_on_joints = bool(joints_of_tendon(compiled, moved))
+    if not is_on_joints:
         raise _NotRepresented(_TRANSMISSIONS.get(transmission, "another transmission"))
     dynamics = int(compiled.actuator_dyntype[i])
-    if dynamics != _NO_DYNAMICS:
+    if dynamics != _NO_DYNAMICS and dynamics not in _FILTERS:
         raise _NotRepresented(_DYNAMICS.get(dynamics, "dynamics of its own"))
     if int(compiled.actuator_gaintype[i]) != _FIXED_GAIN:
         raise _NotRepresented("a gain that is not fixed")
@@ -124,10 +136,14 @@ def _law(compiled, i: int, is_free: bool) -> dict:
     return {"kind": kind, **gains, "scale": gain / divisor, "offset": constant / divisor}
 
 
+def _gear_of(compiled, i: int) -> np.ndarray:
+    """The numbers of a gear as the file has them."""
+    return np.array(compiled.actuator_gear[int(_field(compiled, "actuator_outadr", i, i))])
+
+
 def _gear(compiled, i: int, joint_type: int, transmission: int) -> tuple[np.ndarray, bool]:
     """The gear along a joint's degrees of freedom, and whether that is in the parent's axes."""
-    row = int(_field(compiled, "actuator_outadr", i, i))
-    gear, in_parent = np.array(compiled.actuator_gear[row]), transmission == _JOINT_IN_PARENT
+    gear, in_parent = _gear_of(compiled, i), transmission == _JOINT_IN_PARENT
     if joint_type == _BALL:
         return gear[:3], in_parent
     if joint_type != _FREE:
@@ -157,9 +173,12 @@ def _limited_by_joints(
     A joint's `effort_limit` is symmetric. A range that is not becomes that of the joint's actuator,
     if it has one only.
     """
-    count = Counter(actuator.joint for actuator in found)
+    count = Counter(name for actuator in found for name in actuator.joints)
     result = []
     for actuator in found:
+        if len(actuator.joints) > 1:
+            result.append(actuator)
+            continue
         joint = names.joints.index(actuator.joint)
         lower, upper = map(float, compiled.jnt_actfrcrange[joint])
         if compiled.jnt_actfrclimited[joint] and lower != -upper and len(actuator.gear) == 1:

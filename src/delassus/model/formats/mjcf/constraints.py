@@ -7,8 +7,9 @@ from ...parts.constraints import Connect, Coupling, Gear, Implicit, Polynomial, 
 from ..report import Report
 from .flags import is_disabled
 from .names import MjcfNames, blamed, placement_of
+from .tendons import joints_of_tendon
 
-_CONNECT, _WELD, _JOINT = range(3)  # mjtEq
+_CONNECT, _WELD, _JOINT, _TENDON = range(4)  # mjtEq
 _SITE = 6  # mjtObj
 
 
@@ -27,6 +28,9 @@ def add_equalities(builder: ModelBuilder, compiled, names: MjcfNames, report: Re
         elif kind == _JOINT:
             with blamed("equality", name):
                 builder.add_constraint(_relation(compiled, names, i))
+        elif kind == _TENDON and _holds_joints(compiled, i):
+            with blamed("equality", name):
+                builder.add_constraint(_sum_of_joints(compiled, names, i))
         else:
             report.remark("equality constraints of tendons or flexes, left out", name)
 
@@ -59,3 +63,25 @@ def _relation(compiled, names: MjcfNames, i: int) -> Gear | Coupling | Implicit:
     if any(higher):
         return Implicit(Polynomial((own, slope, *higher), other), joints)
     return Gear(*joints, slope, own - slope * other)
+
+
+def _holds_joints(compiled, i: int) -> bool:
+    """Whether an equality is a linear one of tendons that run over joints only."""
+    numbers = [int(x) for x in (compiled.eq_obj1id[i], compiled.eq_obj2id[i]) if x >= 0]
+    is_linear = len(numbers) == 1 or not compiled.eq_data[i, 2:5].any()
+    return is_linear and all(joints_of_tendon(compiled, number) for number in numbers)
+
+
+def _sum_of_joints(compiled, names: MjcfNames, i: int) -> Coupling:
+    """l1 - l1_0 = a + b (l2 - l2_0), or l1 - l1_0 = a, with lengths of tendons."""
+    first, second = int(compiled.eq_obj1id[i]), int(compiled.eq_obj2id[i])
+    constant, slope = map(float, compiled.eq_data[i, :2])
+    offset, coefficients = constant + float(compiled.tendon_length0[first]), {}
+    for joint, factor in joints_of_tendon(compiled, first).items():
+        coefficients[names.joints[joint]] = factor
+    if second >= 0:
+        offset -= slope * float(compiled.tendon_length0[second])
+        for joint, factor in joints_of_tendon(compiled, second).items():
+            name = names.joints[joint]
+            coefficients[name] = coefficients.get(name, 0.0) - slope * factor
+    return Coupling(coefficients, offset)

@@ -26,6 +26,7 @@ from .guard import check_mjcf
 from .keyframes import with_keyframes
 from .names import MjcfNames, blamed, placement_of
 from .shapes import add_geoms
+from .tendons import report_tendons
 
 _is_broken: list[str] = []  # files on which MuJoCo has failed with an error that is not its own
 
@@ -33,7 +34,7 @@ FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 
 # Numbers of elements in a compiled model that have no meaning here.
 _IGNORED = {
-    "nsensor": "<sensor>", "ntendon": "<tendon>", "nflex": "<flex>", "nskin": "<skin>",
+    "nsensor": "<sensor>", "nflex": "<flex>", "nskin": "<skin>",
     "nplugin": "<plugin>", "ncam": "<camera>", "nlight": "<light>", "nmocap": "mocap bodies",
     "nnumeric": "<numeric>", "ntext": "<text>", "ntuple": "<tuple>",
 }  # fmt: skip
@@ -232,6 +233,7 @@ def _report_unused(compiled, report: Report) -> None:
         count = int(getattr(compiled, field, 0))
         if count:
             report.ignore(what, count)
+    report_tendons(compiled, report)
     if compiled.opt.density or compiled.opt.viscosity:
         report.ignore("the fluid of <option>")
 
