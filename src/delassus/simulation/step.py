@@ -62,10 +62,11 @@ EULER, MIDPOINT, RK4 = 0, 1, 2
 # never cease to otherwise, and contacts would have other reactions in each step.
 CLOSING_SPEED, PUSHED_REFLECTION, OPEN_REFLECTION = 1e-3, 0.95, 0.5
 # Where the natural map is above this, or the velocity that a joint has left, a step has often no
-# solution: shapes overlap that joints do not let part, or would only by giving way. It is then
-# solved without parting, which joints always allow, and so are some steps after it: to find out
-# that there is no solution takes all methods. How many these are doubles each time in between.
-FAILED, FEWEST_RESIGNED, MOST_RESIGNED = 0.1, 15.0, 240.0
+# solution: shapes overlap that joints do not let part, or would only by giving way. Of a solver
+# that tries all methods the first number counts. The step is then solved without parting, which
+# joints always allow, and so are some steps after it: to find out that there is no solution takes
+# long. How many these are doubles each time in between.
+UNSOLVED, FAILED, FEWEST_RESIGNED, MOST_RESIGNED = 1e-3, 0.1, 15.0, 240.0
 # Whole settings of a call: those of contact solvers, the integrator, whether joints are closed by
 # displacement, the slots, and the address of a function for controls, or 0.
 WHOLE = slots(SOLVING, integrator=1, displacement=1, contact_slots=1, controller=1)
@@ -290,7 +291,8 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
                 model, counts, request.whole, request.options,
                 request.settings[SETTING.joint_tolerance], work.forces, work.solved, work,
             )  # fmt: skip
-            is_failed = natural > FAILED or residual > FAILED
+            most = UNSOLVED if request.whole[WHOLE.interior] > 0 else FAILED
+            is_failed = natural > most or residual > FAILED
             if is_failed and stop_parting(counts, work):
                 resign(state)
                 is_tried = False
