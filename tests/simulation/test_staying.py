@@ -57,6 +57,19 @@ def test_a_box_at_rest_does_not_creep_in_a_minute(friction):
     assert np.abs(sim.model.difference(before, sim.q)).max() < 1e-8
 
 
+def test_a_box_at_rest_takes_up_a_push_at_once():
+    # At rest the reactions of the step before solve a step, and no solver is asked.
+    sim = started(["box"], [0.1], friction=0.5)
+    rec = sim.rollout(200)
+    np.testing.assert_array_equal(rec.metrics["iterations"][-50:], 0.0)
+    resting, push = sim.state(), np.zeros((1, 6))
+    for of_weight, acceleration in [(0.4, 0.0), (0.9, 0.4 * 9.81), (0.0, 0.0)]:
+        push[0, 0] = of_weight * 9.81
+        sim.step(wrenches=push)
+        assert sim.v[0] == pytest.approx(acceleration * sim.dt, abs=2e-6)
+        sim.set_state(resting)
+
+
 @pytest.mark.parametrize("kind", ["sphere", "capsule", "box", "cylinder"])
 def test_a_body_deep_in_the_ground_comes_out_without_a_bang(kind):
     sim = started([kind], [0.0])

@@ -277,7 +277,7 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
         put_levels(model, request.control, dt, work)
         find_sides(model, work.v, True, work)
         natural, residual, iterations, passes, is_changed = 0.0, 0.0, 0.0, 0, True
-        is_tried = not goes_on_resigned(state)
+        is_calm, is_tried = state.calm[0] > 0.0, not goes_on_resigned(state)
         if not is_tried:
             stop_parting(counts, work)
         while is_changed and passes < MOST_PASSES:
@@ -289,7 +289,7 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
             spend(work, TIME.factorisation)
             natural, residual, more = solve_step(
                 model, counts, request.whole, request.options,
-                request.settings[SETTING.joint_tolerance], work.forces, work.solved, work,
+                request.settings[SETTING.joint_tolerance], is_calm, work.forces, work.solved, work,
             )  # fmt: skip
             most = UNSOLVED if request.whole[WHOLE.interior] > 0 else FAILED
             is_failed = natural > most or residual > FAILED
@@ -299,7 +299,8 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
                 forget_reactions(model, counts, work)
                 natural, residual, again = solve_step(
                     model, counts, request.whole, request.options,
-                    request.settings[SETTING.joint_tolerance], work.forces, work.solved, work,
+                    request.settings[SETTING.joint_tolerance], False, work.forces, work.solved,
+                    work,
                 )  # fmt: skip
                 more = more + again
             iterations, passes = iterations + more, passes + 1
@@ -308,6 +309,7 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
             is_changed = find_sides(model, work.rates, passes < FREE_PASSES, work)
         if is_tried:
             state.resigned[1] = 0.0
+        state.calm[0] = 1.0 if iterations == 0.0 else 0.0
         return natural, residual, iterations, passes
 
     @function

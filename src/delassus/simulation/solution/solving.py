@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ...compile import function, layout, routine, slots
+from ...compile import function, layout, part, routine, slots
 from ...contact.laws.request import LIMIT, OPTION
 from ...contact.operators import Operator
 from ...contact.operators import bodies as operator
@@ -19,8 +19,9 @@ from ...contact.solvers.auto import copy
 from ...contact.solvers.conditions import INTERIOR
 from ...contact.solvers.interior import ATTEMPTS, interior_method
 from ...contact.solvers.newton import NEWTON, newton_method
+from ..structure.world import bodies_of
 from .blocks import BLOCKS
-from .cones import CONE_ROWS, ELEMENTS, count_rows, natural_map_now
+from .cones import CONE_ROWS, ELEMENTS, cones_of, count_rows, natural_map_now
 from .form import Form, Held
 from .joints import JOINTS
 from .rows import ROWS
@@ -110,9 +111,23 @@ def solving(form: Form, solve_cones: Callable) -> Callable:
     """
     _, _, load, begin, free_velocities, push, settle, hold = form
 
+    @function
+    def put_rest(model, counts, held, options, joint_tolerance, g, u, work):
+        """u+ by the reactions that cone rows begin with. Returns natural map, joint residual."""
+        for t in range(6 * (len(model.bodies) - 1)):
+            u[t] = g[t]
+        front = part(u, operator.first_cone_velocity(bodies_of(model)))
+        operator.push_front(cones_of(work.op), work.cones.reactions, front)
+        load(model, held, u, work)
+        residual = settle(model, held, Limits(joint_tolerance, MOST_PASSES), work.moved, u, work)
+        return natural_map_now(model, counts, options, u, work), residual
+
     @routine
-    def solve_step(model, counts, limits, options, joint_tolerance, g, u, work):
+    def solve_step(model, counts, limits, options, joint_tolerance, is_calm, g, u, work):
         """u+ of all bodies by position. Returns natural map, joint residual, iterations.
+
+        Where the last step was solved by the reactions that it began with, this one may be, too:
+        to look at that takes less than to set up the problem of cone rows.
 
         Reactions of joints change the velocity of contacts a little, and contacts are solved again
         until both hold. Near a dead point of a loop that takes too long: small velocities across
@@ -121,6 +136,13 @@ def solving(form: Form, solve_cones: Callable) -> Callable:
         """
         count, held = count_rows(counts), Held(work.drift, work.held)
         natural, residual, iterations = 0.0, 0.0, 0.0
+        if is_calm and count > 0:
+            natural, residual = put_rest(
+                model, counts, held, options, joint_tolerance, g, u, work
+            )  # fmt: skip
+            if natural <= POLISH * options[OPTION.tolerance]:
+                hold(model, count, g, u, work)
+                return natural, residual, iterations
         for turn in range(MOST_ROUNDS):
             load(model, held, g, work)
             if count > 0:

@@ -22,6 +22,7 @@ class State(NamedTuple):
     limits: Any  # reactions, by the number of the limit
     bounded: Any
     resigned: Any  # steps in which no row is asked to part, those left and all: see `step`
+    calm: Any  # whether the last step was solved by the reactions that it began with
     count: Any  # of contacts
     ids: Any
     reactions: Any  # of contacts, in their own axes
@@ -31,7 +32,7 @@ def state_sizes(dimensions: dict[str, int]) -> list[int]:
     """Numbers of the parts of a state."""
     n, slots = dimensions["n_bodies"], dimensions["n_slots"]
     sizes = [7 * n, 6 * n, 6 * n, dimensions["nq"], dimensions["joint_rows"]]
-    return [*sizes, dimensions["n_limits"], dimensions["n_bounded"], 2, 1, slots, 3 * slots]
+    return [*sizes, dimensions["n_limits"], dimensions["n_bounded"], 2, 1, 1, slots, 3 * slots]
 
 
 @function
@@ -39,7 +40,7 @@ def state_size(model, n_held, n_slots):
     """How many numbers a state has: see `state_sizes`."""
     n = len(model.bodies) - 1
     kept = len(model.limits) + len(model.bounded)
-    return 19 * n + len(model.rest) + n_held + kept + 3 + 4 * n_slots
+    return 19 * n + len(model.rest) + n_held + kept + 4 + 4 * n_slots
 
 
 @function
@@ -53,7 +54,10 @@ def state_of(model, numbers, n_held, n_slots):
     limits = part(held, n_held)
     bounded = part(limits, len(model.limits))
     resigned = part(bounded, len(model.bounded))
-    count = part(resigned, 2)
+    calm = part(resigned, 2)
+    count = part(calm, 1)
     ids = part(count, 1)
     reactions = part(ids, n_slots)
-    return State(numbers, twists, before, q, held, limits, bounded, resigned, count, ids, reactions)
+    return State(
+        numbers, twists, before, q, held, limits, bounded, resigned, calm, count, ids, reactions
+    )
