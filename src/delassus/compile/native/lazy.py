@@ -55,8 +55,11 @@ class _LazyLibrary(codegen.JITCodeLibrary):
         return {f.name for f in self._final_module.functions if not f.is_declaration}
 
     def _optimize_functions(self, module):
-        for f in _routines_in(module):
-            f.add_function_attribute("noinline")
+        # Numba's option for this would compile a function again for callers with other options.
+        kept = {f.name for f in _routines_in(module)}
+        for f in module.functions:
+            if not f.is_declaration:
+                f.add_function_attribute("noinline" if f.name in kept else "alwaysinline")
         module.data_layout = self._codegen._data_layout  # the passes come with those of modules
 
     def finalize(self):

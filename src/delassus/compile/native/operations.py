@@ -11,7 +11,7 @@ from functools import cache
 from numba import types
 from numba.extending import overload, register_jitable
 
-from ..language.functions import full_name, marked, routines
+from ..language.functions import marked
 from ..language.operations import (
     REDUCIBLE,
     absolute,
@@ -51,9 +51,7 @@ def install() -> None:
     """Register with Numba all functions that were marked since the last call."""
     _install_operations()
     while marked:
-        f = marked.pop(0)
-        options = FAST | {"forceinline": False} if full_name(f) in routines else FAST
-        register_jitable(**options)(f)
+        register_jitable(**FAST)(marked.pop(0))
 
 
 @cache

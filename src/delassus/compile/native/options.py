@@ -6,7 +6,6 @@ from .pipeline import KernelCompiler
 # for both, they compile in 0.6 of the time.
 _LEAN = {
     "pipeline_class": KernelCompiler,
-    "forceinline": True,
     "_nrt": False,
     "no_cfunc_wrapper": True,
 }

@@ -42,7 +42,7 @@ def _prefetch_line(typingctx, address):
     return types.void(types.int64), generate
 
 
-@register_jitable(forceinline=True)
+@register_jitable
 def prefetch(address, size, start, count):
     """Prefetch states start..start+count-1 of an argument, of `size` bytes each."""
     at = address + start * size
@@ -75,7 +75,7 @@ def _copy_block(typingctx, memory, view, start):
     return types.void(memory, view, types.intp), generate
 
 
-@register_jitable(forceinline=True)
+@register_jitable
 def copy_out(memory, view, count):
     """Copy the first `count` rows of work memory to the first entries of each state."""
     width = width_of(memory)
@@ -135,7 +135,7 @@ def _line_writer(is_past_caches):
 _copy_line, _stream_line = _line_writer(is_past_caches=False), _line_writer(is_past_caches=True)
 
 
-@register_jitable(forceinline=True)
+@register_jitable
 def _copy_numbers(memory, source, target, start, stop, item_size):
     """Copy the numbers of one lane that are bytes start..stop-1 of its state."""
     while start < stop:
@@ -143,7 +143,7 @@ def _copy_numbers(memory, source, target, start, stop, item_size):
         start += item_size
 
 
-@register_jitable(forceinline=True)
+@register_jitable
 def _write_lines(memory, address, count, item_size, write_line):
     """Copy the first rows of work memory to W states that lie side by side, in whole cache lines.
 
@@ -169,13 +169,13 @@ def _write_lines(memory, address, count, item_size, write_line):
                 at += CACHE_LINE_BYTES
 
 
-@register_jitable(forceinline=True)
+@register_jitable
 def copy_lines_out(memory, address, count, item_size):
     """Copy the first rows of work memory to W states side by side, each a line or longer."""
     _write_lines(memory, address, count, item_size, _copy_line)
 
 
-@register_jitable(forceinline=True)
+@register_jitable
 def stream_out(memory, address, count, item_size):
     """Copy the first rows of work memory to W states side by side, past the caches."""
     _write_lines(memory, address, count, item_size, _stream_line)
