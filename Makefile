@@ -7,12 +7,13 @@ JOBS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all bench lint format clean
+.PHONY: help demo test test-all regimes bench lint format clean
 
 help:
 	@echo "make demo    two mechanisms fall and settle: demo.html plays it"
 	@echo "make test    style, tests, and the uncompiled tests"
 	@echo "make test-all  the slow tests too, as continuous integration does"
+	@echo "make regimes  many generated cases of scales, spins, ranks and damaged files: an hour or more"
 	@echo "make bench   all benchmarks, into bench-results/"
 	@echo "make lint    only the style checks"
 	@echo "make format  bring the sources into style"
@@ -30,6 +31,9 @@ test: lint
 
 test-all: test
 	$(BIN)/pytest -n $(JOBS) -m slow
+
+regimes: $(VENV)/.test
+	DELASSUS_REGIMES=large $(BIN)/pytest -n $(JOBS) tests/regimes
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check
