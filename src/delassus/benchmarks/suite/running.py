@@ -124,7 +124,7 @@ class Run:
 
     def sweeps(self) -> list[dict]:
         """What came of simulations with other parameters."""
-        found = [read_json(self.store.sweep_path(s)) for s in self._swept()]
+        found = [read_json(self.store.sweep_path(s), list) for s in self._swept()]
         return [record for own in found if own is not None for record in own]
 
     def _files(self) -> Iterator[tuple[str, dict, str, Path]]:

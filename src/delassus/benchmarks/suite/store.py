@@ -22,8 +22,10 @@ from typing import Any
 import numpy as np
 
 from ... import contact
+from ...files import arrays_of, blaming, content_of
 
 INDEX, STARTS = "index.json", "starts.npz"
+_DAMAGED = "is damaged: delete it, and a run makes it anew"
 
 
 @contextmanager
@@ -44,9 +46,17 @@ def write_json(path: Path, data: Any) -> None:
         part.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
-def read_json(path: Path) -> Any:
-    """What `write_json` has written; None where there is no such file."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+def read_json(path: Path, kind: type = dict) -> Any:
+    """What `write_json` has written, of a kind; None where there is no such file."""
+    if not path.is_file():
+        return None
+    with blaming(path, _DAMAGED):
+        found = json.loads(content_of(path).decode("utf-8"))
+        if not isinstance(found, kind):
+            raise ValueError(f"it holds no {kind.__name__}")
+        if kind is list and not all(isinstance(record, dict) for record in found):
+            raise ValueError("it holds no records")
+    return found
 
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray], told: Any = None) -> None:
@@ -57,9 +67,9 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], told: Any = None) ->
 
 def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], Any]:
     """What `write_arrays` has written."""
-    with np.load(path, allow_pickle=False) as found:
-        arrays = {name: found[name] for name in found.files}
-    return arrays, json.loads(str(arrays.pop("told")))
+    with blaming(path, _DAMAGED):
+        arrays = arrays_of(content_of(path), path, _DAMAGED)
+        return arrays, json.loads(str(arrays.pop("told")))
 
 
 class Store:
@@ -70,7 +80,13 @@ class Store:
 
     def samples(self, system: str) -> list[dict] | None:
         """What the samples of a system are; None if they have not been drawn."""
-        return read_json(self.folder / "samples" / system / INDEX)
+        path = self.folder / "samples" / system / INDEX
+        found = read_json(path, list)
+        with blaming(path, _DAMAGED):
+            for told in found or ():
+                if not all(isinstance(told[name], int) for name in ("number", "contacts")):
+                    raise ValueError("it does not number its samples")
+        return found
 
     def sample_path(self, system: str, number: int) -> Path:
         """The file of a problem."""
@@ -78,8 +94,11 @@ class Store:
 
     def sample(self, system: str, number: int) -> tuple[contact.Problem, np.ndarray]:
         """A problem, and its warm start."""
-        starts, _ = read_arrays(self.folder / "samples" / system / STARTS)
-        return contact.load(self.sample_path(system, number)), starts[f"{number:04d}"]
+        path = self.folder / "samples" / system / STARTS
+        starts, _ = read_arrays(path)
+        problem = contact.load(self.sample_path(system, number))
+        with blaming(path, _DAMAGED):
+            return problem, problem.check_rows("its start", starts[f"{number:04d}"])
 
     def write_samples(self, system: str, samples: list[tuple[dict, Any, np.ndarray]]) -> None:
         """Keep the samples of a system: what they are, problems, warm starts."""

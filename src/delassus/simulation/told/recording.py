@@ -1,7 +1,8 @@
 """What happened in a rollout: arrays over time, kept in memory and, if asked for, in a file.
 
 A file is a sequence of parts, each an .npz of at most a thousand steps with its length before it.
-So what was written before a crash can be read: a part that was cut off is left out.
+So what was written before a crash can be read: a part that was cut off is left out, and all after
+it, which a warning tells.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ import contextlib
 import importlib
 import io
 import struct
-import zipfile
-import zlib
+import warnings
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -23,14 +23,19 @@ from ...checks import file_path
 from ...errors import (
     FileAccessError,
     FileFormatError,
-    MissingFileError,
     ModelError,
     SettingError,
 )
-from .metrics import METRIC_NAMES
+from ...files import arrays_of, blaming, content_of, writing
+from .metrics import METRIC, METRIC_NAMES
 
 _KIND, _VERSION = b"delassus recording ", b"2"
 _MARK = _KIND + _VERSION + b"\n"
+_HEADER = ("name", "sizes", "joint_names", "first_v")  # arrays of the first part
+
+
+class RecordingWarning(UserWarning):
+    """The file of a recording is not whole: what is before the damage was read."""
 
 
 class Sizes(NamedTuple):
@@ -81,10 +86,8 @@ class Recording:
         made.model = sim.model
         if path is not None:
             made._path = path
-            try:
+            with writing(file_path(path)):
                 made._open(file_path(path))
-            except OSError as error:
-                raise FileAccessError(f"cannot record to {path}: {error}") from None
         return made
 
     def _open(self, path: Path) -> None:
@@ -146,7 +149,12 @@ class Recording:
 
     def _every(self, name: str, columns: slice | int = slice(None)) -> np.ndarray:
         """Columns of all worlds and steps."""
+        self._check_not_empty()
         return np.concatenate([p[name] for p in self._parts], axis=1)[:, :, columns]
+
+    def _check_not_empty(self) -> None:
+        if not self._parts:
+            raise SettingError("the recording is empty: it ended before its first step")
 
     def _shown(self, x: np.ndarray) -> np.ndarray:
         return x if self.is_many else x[0]
@@ -157,6 +165,7 @@ class Recording:
     @property
     def time(self) -> np.ndarray:
         """The time at the end of each step."""
+        self._check_not_empty()
         return np.concatenate([p["time"] for p in self._parts])
 
     @property
@@ -208,6 +217,7 @@ class Recording:
         """
         if not self.has_contacts:
             raise SettingError("contacts were not recorded: give contacts=True to rollout")
+        self._check_not_empty()
         return np.concatenate([p["contacts"] for p in self._parts])
 
     def _felt(self, columns: slice) -> np.ndarray:
@@ -221,32 +231,64 @@ class Recording:
     def save(self, path: str | PathLike) -> None:
         """Write the recording to a file."""
         try:
-            self._open(file_path(path))
-            for part in self._parts:
-                self._write_part(part)
-        except OSError as error:
-            raise FileAccessError(f"cannot write {path}: {error}") from None
+            with writing(file_path(path)):
+                self._open(file_path(path))
+                for part in self._parts:
+                    self._write_part(part)
         finally:
             self._close()
 
     @classmethod
     def load(cls, path: str | PathLike) -> Recording:
-        """Read a recording; a part that was cut off is left out."""
+        """Read a recording; a part that was cut off is left out, which a warning tells."""
         place = Path(file_path(path))
-        if not place.is_file():
-            raise MissingFileError(f"there is no file {place}")
-        content = place.read_bytes()
+        content = content_of(place)
         if not content.startswith(_MARK):
             raise FileFormatError(f"{place} {_what_it_is(content)}")
-        parts = list(_read_parts(content, len(_MARK)))
-        if not parts or "sizes" not in parts[0]:
-            raise FileFormatError(f"{place} was cut off before its first part")
-        *whole, dt = parts[0]["sizes"].tolist()
-        sizes, names = Sizes(*map(int, whole), dt), parts[0]["joint_names"].tolist()
-        made = cls(str(parts[0]["name"]), sizes, names, parts[0]["first_v"])
-        made._parts = parts[1:]
-        made._steps = sum(p["trace"].shape[1] for p in made._parts)
+        parts = _read_parts(content, len(_MARK), place)
+        try:
+            header = next(parts, None)
+        except FileFormatError:
+            header = None
+        if header is None or not set(_HEADER) <= set(header):
+            raise FileFormatError(f"{place} was cut off before its first part, and is empty")
+        with blaming(place, "is a damaged recording"):
+            made = _begun(cls, header)
+        try:
+            for part in parts:
+                with blaming(place, "has a damaged part"):
+                    made._take(part)
+        except FileFormatError as error:
+            told = f"{error}: the {len(made)} steps before it are read"
+            warnings.warn(told, RecordingWarning, stacklevel=2)
+        if not len(made):
+            raise FileFormatError(f"{place} was cut off before its first step, and is empty")
         return made
+
+    def _take(self, part: dict[str, np.ndarray]) -> None:
+        """Add a part of a file, if all its arrays are those of so many steps and worlds."""
+        sizes, worlds = self.sizes, len(self._first_v)
+        steps = part["time"].size
+        # Reactions of all joints, forces of actuators, and what they do along velocities.
+        n_sensed = 6 * len(self.joint_names) + sizes.n_controls + sizes.nv
+        wanted = {
+            "time": (steps,),
+            "trace": (worlds, steps, sizes.nq + sizes.nv),
+            "metrics": (worlds, steps, METRIC.size),
+            **({"sensed": (worlds, steps, n_sensed)} if self.has_sensors else {}),
+        }
+        for name, shape in wanted.items():
+            found = part[name]
+            if found.shape != shape or found.dtype != np.float64:
+                raise ValueError(f"{name} has the shape {found.shape}, not {shape}")
+        if self.has_contacts:
+            known = {"step", "world"} <= set(part["contacts"].dtype.names or ())
+            if not known or part["contacts"].ndim != 1:
+                raise ValueError("its contacts are no table of contacts")
+        if steps < 1 or not np.isfinite(part["time"]).all():
+            raise ValueError("its times are none")
+        self._parts.append(part)
+        self._steps += steps
 
     def to_html(self, path: str | PathLike, model: Any = None, **options: Any) -> None:
         """Write a page that plays the recording in any browser, without a server or a network.
@@ -279,10 +321,11 @@ class Recording:
 def is_recording(path: str | PathLike) -> bool:
     """Whether a file is a recording, of whatever version."""
     place = Path(file_path(path))
-    if not place.is_file():
+    try:
+        with place.open("rb") if place.is_file() else io.BytesIO() as file:
+            return file.read(len(_KIND)) == _KIND
+    except (OSError, ValueError):  # of names that no file can have
         return False
-    with place.open("rb") as file:
-        return file.read(len(_KIND)) == _KIND
 
 
 def _with_places(contacts: Any, step: int, is_many: bool) -> np.ndarray:
@@ -306,16 +349,28 @@ def _what_it_is(content: bytes) -> str:
     return f"is a recording of version {version}, and this reads version {_VERSION.decode()}"
 
 
-def _read_parts(content: bytes, at: int) -> Iterator[dict[str, np.ndarray]]:
-    while at + 8 <= len(content):
-        (size,) = struct.unpack_from("<q", content, at)
+def _begun(kind: type[Recording], header: dict[str, np.ndarray]) -> Recording:
+    """The recording of a file's first part, without steps."""
+    *whole, dt = header["sizes"].tolist()
+    sizes = Sizes(*map(int, whole), dt)
+    if whole != list(sizes[:-1]) or min(whole) < 0 or not 0.0 < dt < np.inf:
+        raise ValueError(f"its sizes are {header['sizes'].tolist()}")
+    first, names = header["first_v"], header["joint_names"]
+    if first.ndim != 2 or first.shape[1] != sizes.nv or first.dtype != np.float64 or not len(first):
+        raise ValueError(f"first_v has the shape {first.shape} for {sizes.nv} velocities")
+    if names.ndim != 1 or header["name"].ndim or not (sizes.is_many or len(first) == 1):
+        raise ValueError("its names or worlds are not as many as its sizes say")
+    return kind(str(header["name"]), sizes, list(map(str, names.tolist())), first)
+
+
+def _read_parts(content: bytes, at: int, place: Path) -> Iterator[dict[str, np.ndarray]]:
+    """Parts one after the other; an error for one that is not whole."""
+    while at < len(content):
+        if not any(content[at : at + 4096]) and not any(content[at:]):
+            return  # blocks that were to be written after the last part
+        size = struct.unpack_from("<q", content, at)[0] if at + 8 <= len(content) else -1
         at += 8
         if size <= 0 or at + size > len(content):
-            return
-        try:
-            with np.load(io.BytesIO(content[at : at + size]), allow_pickle=False) as found:
-                part = {name: found[name] for name in found.files}
-        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error):
-            return  # blocks that never reached the disk
-        yield part
+            raise FileFormatError(f"{place} was cut off, or is damaged, at byte {at - 8}")
+        yield arrays_of(content[at : at + size], place, "has a damaged part")
         at += size
