@@ -6,16 +6,16 @@ import logging
 import socket
 import threading
 import time
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import instance, real_array
-from ..errors import MissingDependencyError, ModelError, SettingError, ShapeError
+from ..errors import ModelError, SettingError, ShapeError
 from ..model.model import Model
 from ..simulation.simulator import Simulator
 from ..simulation.told.recording import Recording
+from .access.guard import guarded_server
 from .motion import Placing, shown_states
 from .playing import Player
 from .running import Runner
@@ -84,12 +84,12 @@ class Viewer:
     """A page that shows worlds of one model; `update` moves them."""
 
     def __init__(self, model: Model, states: np.ndarray, host: str, port: int):
-        viser = _viser()
         self.model, self.scene, self.place = model, Scene.of(model), Placing(model)
         self.host, self.port = host, free_port(host, port)
         if self.port != port:
             print(f"port {port} is in use: taking {self.port}")
-        self.server = viser.ViserServer(host=host, port=self.port, verbose=False)
+        self.server = guarded_server(host, self.port)
+        self.port = self.server.get_port()
         gui = self.server.gui
         gui.configure_theme(show_logo=False, show_share_button=False)
         gui.main_panel.dock_right()
@@ -185,13 +185,3 @@ def free_port(host: str, port: int) -> int:
                 continue
             return candidate
     raise SettingError(f"no port from {port} to {port + _TRIED - 1} is free at {host}")
-
-
-def _viser() -> Any:
-    try:
-        import viser
-    except ImportError:
-        raise MissingDependencyError(
-            "the viewer needs viser, which is not installed: pip install 'delassus[viewer]'"
-        ) from None
-    return viser

@@ -1,0 +1,1 @@
+"""Who may look: requests that a server of viser answers, and what it never does."""
