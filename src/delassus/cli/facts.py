@@ -86,10 +86,11 @@ def _keyframes(model: Model) -> str:
 
 
 def _collision(model: Model) -> list[str]:
-    """Shapes and pairs that a simulator with ground would look at."""
+    """Shapes and pairs that a simulator would look at."""
     own_plane = has_ground(model)
+    is_added = not (own_plane or model.describes_world)
     try:
-        made = Geometry(model, [] if own_plane else [ground_plane(Material())])
+        made = Geometry(model, [ground_plane(Material())] if is_added else [])
     except DelassusError as error:  # a mesh that is missing, say: the rest is still worth telling
         return [f"collision: {error}"]
     kinds = Counter(s.kind for s in model.shapes if s.role == "collision")
@@ -101,10 +102,11 @@ def _collision(model: Model) -> list[str]:
         for p in pairs
     )
     of_kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
-    plane = "planes of the model" if own_plane else "the ground"
-    text = (
-        f"collision: {of_kinds}; {count(len(pairs), 'pair')} may touch, {with_plane} of them with "
-        f"{plane}"
-    )
+    text = f"collision: {of_kinds}; {count(len(pairs), 'pair')} may touch"
+    if own_plane or is_added:
+        plane = "planes of the model" if own_plane else "the ground"
+        text += f", {with_plane} of them with {plane}"
+    else:
+        text += "; there is no ground"
     by_coal = f", {len(made.outside)} found by coal" if made.outside else ""
     return [text + by_coal, *(f"collision: {remark}" for remark in made.remarks())]

@@ -58,8 +58,9 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ground",
         action=argparse.BooleanOptionalAction,
-        default=True,
-        help="a plane z = 0 (default: yes, if the model has no plane)",
+        default=None,
+        help="a plane z = 0, if the model has none (default: yes, but not in MJCF files and worlds "
+        "of SDF, which have a ground or mean none)",
     )
     parser.add_argument("--meshes", choices=tuple(MESHES), default="planes", help="what they touch")
     parser.add_argument(

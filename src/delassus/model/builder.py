@@ -63,6 +63,8 @@ class ModelBuilder:
     def __init__(self, name: str = "model", gravity: ArrayLike = STANDARD_GRAVITY):
         self.name = instance("the name of a model", name, str)
         self.gravity = finite_vector("gravity", gravity, 3, ModelError)
+        # Whether the model has what stands in its world, so that a simulator adds no ground.
+        self.describes_world = False
         self._drafts: list[_Draft] = []
         self._joint_names: set[str] = set()
         # Every body, fixed ones too: the moving body it belongs to and its placement there.
@@ -275,6 +277,7 @@ class ModelBuilder:
             self._exclusions,
             self._pairs,
             self._keyframes,
+            self.describes_world,
         )
 
     def _depth_first(self) -> list[int]:

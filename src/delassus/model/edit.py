@@ -40,7 +40,8 @@ def attach(
     whose file starts with the trunk is attached to that trunk. Constraints, actuators and contact
     pairs of both models stay. Joints come depth first: those of the other model after what hangs on
     the same body already. Keyframes of one name become one; a model that lacks it is at its neutral
-    configuration there. The first model's gravity holds.
+    configuration there. The first model's gravity holds, and its `describes_world`, unless the
+    other is attached to the world and has it.
     """
     instance("model", model, Model)
     instance("other", other, Model)
@@ -50,6 +51,8 @@ def attach(
     shared = _shared_frame(other, frame, at, prefix)
     _check_names(model, other, prefix, shared)
     builder = ModelBuilder(model.name, model.gravity)
+    in_world = target.body < 0  # only there what stands around the other model stays around
+    builder.describes_world = model.describes_world or (in_world and other.describes_world)
     _Copy(builder, model).add_all()
     copy = _Copy(builder, other, prefix)
     copy.shared_frame = shared
@@ -77,6 +80,7 @@ def reduce(model: Model, lock: Mapping[str, ArrayLike]) -> Model:
         raise DataTypeError(f"lock maps names of joints to values, got {shown(lock)}")
     values = {name: _value(model.joint(name), value) for name, value in lock.items()}
     builder = ModelBuilder(model.name, model.gravity)
+    builder.describes_world = model.describes_world
     copy = _Copy(builder, model)
     copy.locked = values
     copy.add_all()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import finite_vector, instance, items, shown
+from ..checks import finite_vector, flag, instance, items, shown
 from ..errors import ModelError, UnknownNameError
 from ..spatial.constant import Immutable, constant, with_constant_arrays
 from ..spatial.transform import Transform
@@ -30,7 +30,7 @@ from .parts.names import closest
 # What a model is made of, by the names of its attributes.
 _PARTS = (
     "name", "bodies", "frames", "constraints", "shapes", "gravity", "actuators",
-    "contact_exclusions", "contact_pairs", "keyframes",
+    "contact_exclusions", "contact_pairs", "keyframes", "describes_world",
 )  # fmt: skip
 
 
@@ -51,6 +51,7 @@ class Model(Immutable, Mechanism):
         contact_exclusions: Iterable[ContactExclusion] = (),
         contact_pairs: Iterable[ContactPair] = (),
         keyframes: Iterable[Keyframe] | Mapping[str, Keyframe] = (),
+        describes_world: bool = False,
     ):
         super().__init__()
         self.name: str = instance("the name of a model", name, str)
@@ -59,6 +60,8 @@ class Model(Immutable, Mechanism):
         self.constraints: tuple[Constraint, ...] = items("constraints", constraints, Constraint)
         self.shapes: tuple[Shape, ...] = items("shapes", shapes, Shape)
         self.gravity = constant(finite_vector("gravity", gravity, 3, ModelError))
+        # Whether what stands in the world is described too: then a simulator adds no ground.
+        self.describes_world = flag("describes_world", describes_world)
         check_parts(self.bodies, self.frames, self.constraints, self.shapes)
         self.joints = tuple(b.joint for b in self.bodies)
         self.nq = sum(j.nq for j in self.joints)
@@ -78,7 +81,7 @@ class Model(Immutable, Mechanism):
 
     def replace(self, **changes: Any) -> Model:
         """A copy with another `name`, `gravity`, `frames`, `constraints`, `shapes`, `actuators`,
-        `contact_exclusions`, `contact_pairs` or `keyframes`.
+        `contact_exclusions`, `contact_pairs`, `keyframes` or `describes_world`.
 
         For other bodies and joints see `ModelBuilder`, `attach` and `reduce`. Where actuators
         change, the controls of keyframes follow by name, and those of new actuators are zero.

@@ -89,6 +89,8 @@ def _model_record(model) -> dict:
         "constraints": [_constraint_record(model, constraint) for constraint in model.constraints],
         "shapes": [_shape_record(shape) for shape in model.shapes],
     }
+    if model.describes_world:
+        record["describes_world"] = True
     for name in EQUIPMENT:
         parts = getattr(model, name)
         found = list(parts.values()) if name == "keyframes" else parts

@@ -52,7 +52,8 @@ class Simulator(Choosing, Sensors, Switches):
 
     With `displacement` bodies are moved after each step so that joints are closed.
 
-    `ground` is whether there is a plane z = 0, in a model that has no plane of the world itself.
+    `ground` is whether there is a plane z = 0, in a model that has no plane of the world itself; by
+    default not in one that `describes_world`, as an MJCF file or a <world> of SDF does.
     `friction` and `restitution` are those of shapes that say nothing of it. Contacts are hard, but
     for `soft_contacts`: with True the softness of surfaces counts, a `maximal.Softening` is also
     that of surfaces that say nothing of it. `meshes` is with what meshes collide, by their convex
@@ -69,7 +70,7 @@ class Simulator(Choosing, Sensors, Switches):
         coordinates: str = "maximal",
         integrator: str = "midpoint",
         solver: str = "auto",
-        ground: bool = True,
+        ground: bool | None = None,
         worlds: int | None = None,
         *,
         actuators: Iterable[Actuator] | None = None,
@@ -106,7 +107,7 @@ class Simulator(Choosing, Sensors, Switches):
         )
         self._worlds = Worlds(
             self.model,
-            what_collides(self.model, flag("ground", ground), material, soft, meshes),
+            what_collides(self.model, ground, material, soft, meshes),
             self._drives(stiffness, damping),
             self._choice.settings(),
             self.worlds or 1,

@@ -44,10 +44,12 @@ def read_saved(content: bytes, options: Options, report: Report) -> Model:
         raise root.error(f"of version {version!r}; this library reads version {VERSION}")
     root.object(
         ("format", "version", "name", "gravity", "bodies", "frames", "constraints", "shapes"),
-        EQUIPMENT,
+        (*EQUIPMENT, "describes_world"),
     )
     with root.blamed():
         builder = ModelBuilder(root["name"].text(), root["gravity"].numbers(3))
+        if root.has("describes_world"):
+            builder.describes_world = root["describes_world"].flag()
         for item in root["bodies"].items():
             _read_body(builder, item)
         for item in root["frames"].items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from ...checks import shown
+from ...checks import flag, shown
 from ...errors import DataTypeError, SettingError
 from ...maximal import Softening, Stabilization
 from ...model.model import Model
@@ -34,10 +34,14 @@ def contact_request(
 
 
 def what_collides(
-    model: Model, ground: bool, material: Material, soft: SoftContacts | None, meshes: str
+    model: Model, ground: bool | None, material: Material, soft: SoftContacts | None, meshes: str
 ) -> Geometry:
-    """The shapes of a model and the ground; those that do not collide are named by warnings."""
-    surroundings = [ground_plane(material)] if ground and not has_ground(model) else []
+    """The shapes of a model and the ground; those that do not collide are named by warnings.
+
+    A file that describes its world and has no ground in it means none.
+    """
+    is_added = not model.describes_world if ground is None else flag("ground", ground)
+    surroundings = [ground_plane(material)] if is_added and not has_ground(model) else []
     made = Geometry(model, surroundings, materials=material, soft=soft, meshes=meshes)
     for message in made.remarks():
         warnings.warn(message, UserWarning, stacklevel=3)

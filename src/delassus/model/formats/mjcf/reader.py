@@ -47,6 +47,7 @@ def read_mjcf(document: Document, options: Options) -> Model:
     names = MjcfNames(compiled)
     builder = ModelBuilder(compiled.names[: compiled.names.find(b"\0")].decode() or "model")
     builder.gravity = _gravity(compiled)
+    builder.describes_world = True
     freed = _freed_body(compiled, names) if options.floating_base else None
     for index in range(1, compiled.nbody):
         _add_body(builder, compiled, names, index, index == freed, report)

@@ -32,6 +32,7 @@ def read_sdf(document: Document, options: Options) -> Model:
     model, world = _only_model(document.root)
     _refuse_nested(model)
     builder = ModelBuilder(model.required("name"))
+    builder.describes_world = world is not None
     if world is not None:
         world.attribute("name")
         gravity = world.child("gravity")
