@@ -12,7 +12,8 @@ FILES = ""  # stands for the files of a folder that are in none of its rooms
 # The rooms of each folder, from the ground up. A folder's `__init__` may import all of them.
 ROOMS = {
     (): [
-        *("errors", "checks", "files", "compile", "spatial", "model", "dynamics", "constrained"),
+        *("errors", "extras", "checks", "files", "compile", "spatial", "model", "dynamics"),
+        "constrained",
         *("embedding", "contact", "maximal", "simulation", "robots", "mujoco", "benchmarks"),
         *("viewer", "cli", "__main__"),
     ],

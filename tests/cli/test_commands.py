@@ -219,4 +219,4 @@ def test_view_writes_no_page_of_a_model(capsys):
 def test_view_names_what_is_missing(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "viser", None)
     assert main(["view", "nunchuk"]) == 2
-    assert "pip install 'delassus[viewer]'" in capsys.readouterr().err
+    assert '"viser>=' in capsys.readouterr().err

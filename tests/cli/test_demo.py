@@ -67,11 +67,11 @@ def test_the_walker_starts_upright_but_for_its_tilt():
 
 def test_demo_says_what_to_install(monkeypatch, tmp_path, capsys):
     def missing(module, purpose):
-        raise MissingDependencyError(f"{purpose}: pip install 'delassus[bench]'")
+        raise MissingDependencyError(f"{purpose}: pip install pin")
 
     monkeypatch.setattr(demo, "package", missing)
     assert main(["demo", "--output", str(tmp_path / "demo.html")]) == 2
-    assert "pip install 'delassus[bench]'" in capsys.readouterr().err
+    assert "pip install pin" in capsys.readouterr().err
 
 
 def test_demo_finds_out_first_whether_it_can_write(tmp_path, capsys):

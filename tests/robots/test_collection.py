@@ -63,7 +63,7 @@ def test_an_unknown_name_is_answered_with_known_ones():
 
 
 def test_without_the_collection_the_error_says_what_to_install(without_collection):
-    with pytest.raises(dl.MissingDependencyError, match=r"pip install 'delassus\[robots\]'"):
+    with pytest.raises(dl.MissingDependencyError, match='pip install "example-robot-data>='):
         robots.load("panda")
     (without_collection / "share" / "example-robot-data" / "robots").mkdir(parents=True)
     with pytest.raises(dl.MissingDependencyError, match="another release"):

@@ -69,7 +69,7 @@ def test_a_recording_of_another_version_is_refused(tmp_path):
 
 def test_without_viser_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "viser", None)
-    with pytest.raises(dl.MissingDependencyError, match=r"pip install 'delassus\[viewer\]'"):
+    with pytest.raises(dl.MissingDependencyError, match=r'pip install .*"viser>='):
         view(dl.robots.figure("nunchuk").model)
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import DataTypeError, MissingDependencyError, ShapeError, UnknownNameError
+from ..extras import install_command
 
 # Arguments of public functions that may be symbols, and their shapes for one state.
 _SHAPES = {
@@ -40,9 +41,7 @@ def _casadi():
     try:
         import casadi
     except ImportError:
-        raise MissingDependencyError(
-            "symbols need CasADi: pip install 'delassus[casadi]'"
-        ) from None
+        raise MissingDependencyError(f"symbols need CasADi: {install_command('casadi')}") from None
     return casadi
 
 

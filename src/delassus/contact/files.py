@@ -17,6 +17,7 @@ import numpy as np
 
 from ..checks import file_path
 from ..errors import FileFormatError, MissingDependencyError
+from ..extras import install_command
 from ..files import (
     ARRAYS,
     arrays_of,
@@ -69,7 +70,7 @@ def _load_fclib(place) -> Problem:
         import h5py
     except ImportError:
         raise MissingDependencyError(
-            "FCLib's files are read with h5py: pip install 'delassus[fclib]'"
+            f"FCLib's files are read with h5py: {install_command('fclib')}"
         ) from None
     content_of(place)  # which tells what cannot be read at all
     with blaming(place, "has no local problem of FCLib"), h5py.File(place, "r") as file:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import MissingDependencyError
+from ..extras import install_command
 
 _COLLECTION = "example-robot-data"
 _SYSTEM_PREFIXES = ("/usr/local", "/usr", "/opt/openrobots")
@@ -118,11 +119,11 @@ def file_of(name: str) -> Path:
     if searched:
         raise MissingDependencyError(
             f"robot {name!r} is not in {', '.join(map(str, searched))}; another release of "
-            f"{_COLLECTION} may hold it (the newest: pip install --upgrade 'delassus[robots]')"
+            f"{_COLLECTION} may hold it (the newest: {install_command('robots', '--upgrade')})"
         )
     raise MissingDependencyError(
         f"robot {name!r} comes from {_COLLECTION}, which is not installed: "
-        "pip install 'delassus[robots]'"
+        f"{install_command('robots')}"
     )
 
 

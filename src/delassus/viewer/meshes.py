@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import FileFormatError
+from ..extras import install_command
 
 
 def read_triangles(path: str) -> np.ndarray:
@@ -60,13 +61,13 @@ def _by_trimesh(path: Path) -> np.ndarray:
         import trimesh
     except ImportError:
         raise FileFormatError(
-            f"files of type {path.suffix} need trimesh: pip install 'delassus[viewer]'"
+            f"files of type {path.suffix} need trimesh: {install_command('viewer')}"
         ) from None
     try:
         return np.array(trimesh.load(str(path), force="mesh").triangles, float)
     except ImportError:
         raise FileFormatError(
-            f"files of type {path.suffix} need more: pip install 'delassus[viewer]'"
+            f"files of type {path.suffix} need more: {install_command('viewer')}"
         ) from None
 
 

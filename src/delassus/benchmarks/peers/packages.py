@@ -6,6 +6,7 @@ from importlib import import_module
 from types import ModuleType
 
 from ... import MissingDependencyError
+from ...extras import install_command
 
 
 def package(module: str, purpose: str, extra: str = "bench") -> ModuleType:
@@ -14,7 +15,7 @@ def package(module: str, purpose: str, extra: str = "bench") -> ModuleType:
         return import_module(module)
     except ImportError:
         raise MissingDependencyError(
-            f"{purpose}, which is not installed: pip install 'delassus[{extra}]'"
+            f"{purpose}, which is not installed: {install_command(extra)}"
         ) from None
 
 

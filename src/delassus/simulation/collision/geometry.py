@@ -9,6 +9,7 @@ import numpy as np
 
 from ...checks import instance, positive_integer
 from ...compile import Tabulated
+from ...extras import install_command
 from ...model.model import Model
 from ...model.packed import INDEX
 from ...model.parts.constraints import Constraint
@@ -16,7 +17,7 @@ from ...model.parts.names import known_name
 from ...spatial.constant import Immutable
 from ..narrow.records import HULL
 from .materials import Material, SoftContacts
-from .meshes import INSTALL, MESHES, can_read
+from .meshes import MESHES, can_read
 from .pairs import Names, Pair, find_pairs, packed_pairs, pair_type
 from .shapes import (
     CollisionShape,
@@ -125,10 +126,10 @@ class Geometry(Immutable, Tabulated):
 
     def remarks(self) -> list[str]:
         """What of the model does not collide, in words."""
-        found = []
+        found, install = [], install_command("meshes")
         if self.meshes:
             names = ", ".join(self.meshes)
-            found.append(f"meshes do not collide without coal ({INSTALL}): {names}")
+            found.append(f"meshes do not collide without coal ({install}): {names}")
         for shape in self.shapes:
             if shape.kind == HULL and shape.triangles and not shape.triangles.is_closed:
                 found.append(
@@ -146,7 +147,7 @@ class Geometry(Immutable, Tabulated):
         others = [pair for pair in self.not_handled if not hulls.intersection(pair)]
         if others:
             pairs = ", ".join(" and ".join(p) for p in others)
-            found.append(f"these shapes do not touch each other without coal ({INSTALL}): {pairs}")
+            found.append(f"these shapes do not touch each other without coal ({install}): {pairs}")
         return found
 
     def bodies(self) -> set[int]:

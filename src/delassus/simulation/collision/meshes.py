@@ -14,7 +14,6 @@ from .triangles import Triangles
 
 # With what meshes collide: planes are in the kernel, other shapes are left to coal.
 MESHES = ("planes", "all", "raw", "none")
-INSTALL = "pip install 'delassus[meshes]'"
 # A hull thinner than this part of its largest extent has no inside.
 _THINNEST = 1e-6
 

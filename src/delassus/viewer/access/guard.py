@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...errors import DelassusError, MissingDependencyError
+from ...extras import install_command
 
 _FORBIDDEN = 403
 _FOREIGN = "delassus-viewer.invalid"  # a name that no machine has
@@ -61,7 +62,7 @@ def _viser() -> Any:
         import viser
     except ImportError:
         raise MissingDependencyError(
-            "the viewer needs viser, which is not installed: pip install 'delassus[viewer]'"
+            f"the viewer needs viser, which is not installed: {install_command('viewer')}"
         ) from None
     return viser
 

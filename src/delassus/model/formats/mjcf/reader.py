@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....errors import FileFormatError, MissingDependencyError, ModelError
+from ....extras import install_command
 from ....spatial.inertia import Inertia
 from ....spatial.transform import Transform
 from ...builder import ModelBuilder
@@ -68,7 +69,7 @@ def _compile(document: Document, options: Options):
     except ImportError:
         raise MissingDependencyError(
             f"{document.file} is an MJCF file, which MuJoCo's own compiler reads: "
-            "pip install 'delassus[mjcf]'"
+            f"{install_command('mjcf')}"
         ) from None
     check_mjcf(document, options.path)
     if _is_broken:
