@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import FileFormatError
 from ..extras import install_command
+from ..model.formats.mesh_files import check_coordinates, check_mesh, stl_records
 
 
 def read_triangles(path: str) -> np.ndarray:
@@ -17,6 +18,7 @@ def read_triangles(path: str) -> np.ndarray:
     if not place.is_file():
         raise FileFormatError("there is no such file")
     try:
+        check_mesh(place)
         suffix = place.suffix.lower()
         if suffix == ".stl":
             triangles = _stl(place.read_bytes())
@@ -28,16 +30,16 @@ def read_triangles(path: str) -> np.ndarray:
         raise
     except Exception as error:  # whatever a damaged file leads to: it is listed, never fails
         raise FileFormatError(f"it cannot be read: {error}") from None
-    if not len(triangles) or not np.isfinite(triangles).all():
-        raise FileFormatError("it has no triangles, or numbers that are not finite")
+    if not len(triangles):
+        raise FileFormatError("it has no triangles")
+    check_coordinates(triangles)
     return triangles
 
 
 def _stl(content: bytes) -> np.ndarray:
-    record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("more", "<u2")])
-    count = int.from_bytes(content[80:84], "little")
-    if len(content) == 84 + 50 * count:
-        return np.frombuffer(content, record, count, 84)["corners"].astype(float)
+    records = stl_records(content)
+    if records is not None:
+        return records["corners"].astype(float)
     lines = content.decode("ascii", "replace").split("\n")
     corners = [line.split()[1:4] for line in lines if line.strip().startswith("vertex")]
     return np.array(corners, float).reshape(-1, 3, 3)

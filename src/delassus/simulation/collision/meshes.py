@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...errors import MissingFileError, ModelError
+from ...errors import FileFormatError, MissingFileError, ModelError
+from ...model.formats.mesh_files import check_coordinates, check_mesh
 from ...model.parts.elements import Shape
 from .triangles import Triangles
 
@@ -32,10 +34,16 @@ def mesh_triangles(shape: Shape) -> Triangles:
             f"{what}: there is no mesh file {path}; without meshes a simulator is made by "
             "meshes='none'"
         )
+    try:
+        check_mesh(Path(path))
+    except (FileFormatError, OSError) as error:
+        raise ModelError(f"{what}: mesh {path} cannot be read: {error}") from None
     points, corners = _read(what, path)
     points = points * np.array(shape.size)
-    if not np.isfinite(points).all():
-        raise ModelError(f"{what}: mesh {path} has vertices that are not finite")
+    try:
+        check_coordinates(points)
+    except FileFormatError as error:
+        raise ModelError(f"{what}: mesh {path} cannot be used: {error}") from None
     extent = np.ptp(points, axis=0).max(initial=0.0)
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
     if len(points) < 4 or not spread[-1] > _THINNEST * extent * np.sqrt(len(points)):

@@ -15,7 +15,9 @@ from pathlib import Path
 
 from lxml import etree
 
+from ....errors import FileFormatError
 from ..content import file_content, is_irregular
+from ..mesh_files import check_mesh, check_packed
 from ..report import Report
 from ..xml import HUGE, Document, Node, parse
 
@@ -38,6 +40,7 @@ _NAN = re.compile(r"[+-]?nan\(.*", re.IGNORECASE)  # as C writes it, with a text
 _DOCUMENTS = ("include", "model")
 # The most elements that a file may ask for by counts: MuJoCo takes a minute for 10 000.
 _MOST_ELEMENTS = 10_000
+_MOST_MADE = 20_000  # by all means together, beyond what the file has
 _MOST_CELLS = 2**26
 # Attributes whose product is the number of elements, or of cells.
 _COUNTS = {
@@ -57,6 +60,12 @@ def check_mjcf(document: Document, path: Path) -> None:
     """Raise an error for a file, or one that it includes, which MuJoCo must not read."""
     main = Path(os.path.realpath(path))
     documents = list(_with_included(document, main, main.parent, [], set()))
+    made = _count_made(document, main, main.parent, {})
+    if made > _MOST_MADE + sum(1 for _ in document.root.descendants()):
+        raise document.root.error(
+            f"asks for {made:.6g} elements by <attach>, <include> and <replicate>; at most "
+            f"{_MOST_MADE} more than it has are read, so expand it by MuJoCo first"
+        )
     folders = {
         node.attribute(name) or ""
         for each, _ in documents
@@ -70,10 +79,22 @@ def check_mjcf(document: Document, path: Path) -> None:
             for name, text in node.element.attrib.items():
                 if name in _FILES:
                     for place in _places(text, {folder, main.parent}, {"", *folders}):
-                        if is_irregular(place):
-                            raise node.error(f"{text!r} is not a regular file", name)
+                        _check_file(node, name, place)
                 elif name not in _TEXTS and (node.tag, name) not in _TEXTS_OF:
                     _check_numbers(node, name, text)
+
+
+def _check_file(node: Node, name: str, place: Path) -> None:
+    """Raise an error for a file that MuJoCo must not read."""
+    if is_irregular(place):
+        raise node.error(f"{node.attribute(name)!r} is not a regular file", name)
+    try:
+        if node.tag == "mesh" and place.is_file():
+            check_mesh(place)
+        elif place.is_file():
+            check_packed(place)
+    except (FileFormatError, OSError) as error:
+        raise node.error(f"{place.name!r}: {error}", name) from None
 
 
 def _check_encoding(document: Document) -> None:
@@ -100,6 +121,43 @@ def _with_included(
                     continue  # what does not exist, MuJoCo says
                 included = parse(file_content(place), Report(place.name))
                 yield from _with_included(included, place, main, [*above, path], seen)
+
+
+def _count_made(document: Document, path: Path, main: Path, known: dict[Path, float]) -> float:
+    """The elements that MuJoCo makes of a document: files of a few lines can ask for billions."""
+    if path in known:
+        return known[path]
+    known[path] = 0.0  # no document is part of itself, which was looked at before
+
+    def of_file(node: Node) -> float:
+        for place in sorted(_places(node.attribute("file") or "", {path.parent, main}, {""})):
+            if os.path.exists(place):
+                found = parse(file_content(place), Report(place.name))
+                return _count_made(found, place, main, known)
+        return 0.0
+
+    models: dict[str, float] = {}
+    made = 0.0
+    for node in document.root.descendants("model"):
+        own = of_file(node)
+        name = (node.attribute("name") or "").strip() or Path(node.attribute("file") or "").stem
+        models[name] = own
+        made += own
+    most = max(models.values(), default=0.0)
+
+    def of_element(element: etree._Element) -> float:
+        node, times = Node(element, document), 1.0
+        total = 1.0 + sum(map(of_element, element.iterchildren(tag=etree.Element)))
+        if node.tag == "include":
+            total += of_file(node)
+        if node.tag == "attach":
+            total += models.get((node.attribute("model") or "").strip(), most)
+        if node.tag == "replicate":
+            times = _product(node, _COUNTS)
+        return times * total
+
+    known[path] = made + of_element(document.root.element)
+    return known[path]
 
 
 def _places(reference: str, starts: set[Path], folders: set[str]) -> Iterator[Path]:

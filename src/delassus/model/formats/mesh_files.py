@@ -1,0 +1,85 @@
+"""Mesh files and pictures before others read them: what would take all memory, or never end.
+
+Archives are not unpacked, as a small one may hold anything. Coordinates are looked at in STL and
+OBJ, where that is cheap: beyond 1e30 products of them overflow, and hulls and axes are never found.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from ...errors import FileFormatError
+from ...files import MIB, largest, too_large
+from .content import is_irregular
+
+MESHES = 256 * MIB  # bytes of a file
+FARTHEST = 1e30  # a coordinate, of whatever unit
+MOST_PIXELS = 2**26
+STL_RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("more", "<u2")])
+
+_ARCHIVES = {
+    b"PK\x03\x04": "zip", b"PK\x05\x06": "zip", b"\x1f\x8b": "gzip", b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7z", b"\x28\xb5\x2f\xfd": "zstandard", b"Rar!": "rar",
+}  # fmt: skip
+_PNG = b"\x89PNG\r\n\x1a\n"
+# Only a text with one of these can have a coordinate that is too large or none.
+_SUSPICIOUS = re.compile(rb"[eE]\+?\d\d|\d{30}|nan|inf", re.IGNORECASE)
+_VERTEX = re.compile(rb"^[ \t]*(?:v|vertex)[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S+)", re.MULTILINE)
+
+
+def check_packed(path: Path) -> bytes:
+    """The first bytes of a file; an error for one that unpacks to what nobody can tell."""
+    if is_irregular(path):
+        raise FileFormatError("it is not a regular file")
+    with open(path, "rb") as file:
+        start = file.read(32)
+    for mark, kind in _ARCHIVES.items():
+        if start.startswith(mark):
+            raise FileFormatError(f"it is an archive ({kind}), which is not unpacked here")
+    if start.startswith(_PNG):
+        width, height = (int.from_bytes(start[k : k + 4], "big") for k in (16, 20))
+        if width * height > MOST_PIXELS:
+            raise FileFormatError(
+                f"it is a picture of {width} by {height}; at most {MOST_PIXELS} pixels are read"
+            )
+    return start
+
+
+def check_mesh(path: Path) -> None:
+    """Raise an error for a mesh file that must not be read."""
+    check_packed(path)
+    size, most = path.stat().st_size, largest(MESHES)
+    if size > most:
+        raise FileFormatError(too_large(size, most))
+    suffix = path.suffix.lower()
+    if suffix in (".stl", ".obj"):
+        content = path.read_bytes()
+        corners = stl_records(content) if suffix == ".stl" else None
+        if corners is not None:
+            check_coordinates(corners["corners"])
+        elif _SUSPICIOUS.search(content):
+            try:
+                corners = np.array(_VERTEX.findall(content), dtype="S").astype(float)
+            except ValueError:
+                raise FileFormatError("it has vertices that are no numbers") from None
+            check_coordinates(corners)
+
+
+def stl_records(content: bytes) -> np.ndarray | None:
+    """The triangles of a binary STL file's bytes, None of one that is a text."""
+    count = int.from_bytes(content[80:84], "little")
+    if len(content) < 84 or len(content) != 84 + 50 * count:
+        return None
+    return np.frombuffer(content, STL_RECORD, count, 84)
+
+
+def check_coordinates(points: np.ndarray) -> None:
+    """Raise an error for coordinates with which nothing can be computed."""
+    if not np.isfinite(points).all():
+        raise FileFormatError("it has coordinates that are not finite")
+    farthest = np.abs(points).max(initial=0.0)
+    if farthest > FARTHEST:
+        raise FileFormatError(f"it has a coordinate of {farthest:.3g}: beyond {FARTHEST:g}")
