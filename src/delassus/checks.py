@@ -45,6 +45,25 @@ def real_array(
         return np.array(array, np.float32 if is_single else np.float64)
 
 
+def has_shared_entries(x: np.ndarray) -> bool:
+    """Whether two entries of an array are the same memory."""
+    axes = [(abs(step), n) for step, n in zip(x.strides, x.shape, strict=True) if n > 1]
+    if x.flags.c_contiguous or x.flags.f_contiguous or x.size < 2:
+        return False
+    reach = x.itemsize  # of axes that are looked at, those of the smallest strides first
+    for step, n in sorted(axes):
+        if step < reach:
+            break
+        reach += (n - 1) * step
+    else:
+        return False
+    # Axes are between each other: all places are looked at.
+    places = np.zeros(1, np.int64)
+    for step, n in axes:
+        places = np.add.outer(places, step * np.arange(n)).ravel()
+    return bool(np.diff(np.sort(places)).min() < x.itemsize)
+
+
 def finite_vector(what: str, given: Any, count: int, error: Error = DataTypeError) -> np.ndarray:
     """A new array of so many finite numbers."""
     array = real_array(what, given, error)
@@ -110,7 +129,7 @@ def items(what: str, given: Any, kind: type) -> tuple:
     """The items of a list or of anything else that can be gone through, all of one class."""
     try:
         found = None if isinstance(given, (str, bytes)) else tuple(given)
-    except TypeError:  # also of arrays without an axis, which have the method __iter__
+    except Exception:  # also of arrays without an axis, which have the method __iter__
         found = None
     if found is None:
         raise DataTypeError(f"{what} must be a list of {kind.__name__}, got {shown(given)}")

@@ -11,6 +11,7 @@ from functools import cache
 
 import numpy as np
 
+from ..checks import has_shared_entries, shown
 from ..errors import DataTypeError, ShapeError
 from . import workers
 from .language.signature import Argument
@@ -112,7 +113,7 @@ def _thread_count(threads: int | None) -> int:
     if threads is None:
         return workers.available_cores()
     if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)):
-        raise DataTypeError(f"threads must be None or a positive integer, got {threads!r}")
+        raise DataTypeError(f"threads must be None or a positive integer, got {shown(threads)}")
     if threads < 1:
         raise ShapeError(f"threads must be None or a positive integer, got {threads}")
     return int(threads)
@@ -194,7 +195,12 @@ def _show(shape) -> str:
 def _outputs(arguments, out, shapes, dtype) -> list[np.ndarray]:
     if out is None:
         return [np.empty(shape, dtype) for shape in shapes]
-    given = list(out)
+    try:
+        given = list(out)
+    except Exception:
+        raise DataTypeError(f"out must be arrays, got {type(out).__name__}") from None
+    if len(given) != len(arguments):
+        raise ShapeError(f"out must be {len(arguments)} arrays, got {len(given)}")
     for a, x, shape in zip(arguments, given, shapes, strict=True):
         if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
             kind = x.dtype if isinstance(x, np.ndarray) else type(x).__name__
@@ -205,6 +211,10 @@ def _outputs(arguments, out, shapes, dtype) -> list[np.ndarray]:
             )
         if not x.flags.writeable:
             raise ShapeError(f"out for {a.name} is read-only")
+        if has_shared_entries(x):
+            raise ShapeError(
+                f"entries of out for {a.name} share memory, as its strides are {x.strides}"
+            )
     return given
 
 

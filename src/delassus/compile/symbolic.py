@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..checks import items, shown
 from ..errors import DataTypeError, MissingDependencyError, ShapeError, UnknownNameError
 from ..extras import install_command
 
@@ -114,7 +115,13 @@ def symbolic(
     """
     casadi = _casadi()
     if not callable(function):
-        raise DataTypeError(f"expected a function such as dl.forward_dynamics, got {function!r}")
+        raise DataTypeError(
+            f"expected a function such as dl.forward_dynamics, got {shown(function)}"
+        )
+    if not hasattr(model, "dimensions"):
+        raise DataTypeError(f"expected a Model, got {type(model).__name__}")
+    if outputs is not None:
+        outputs = items("outputs", [outputs] if isinstance(outputs, str) else outputs, str)
     names, symbols = [], []
     for name in inspect.signature(function).parameters:
         if name in options or name not in _SHAPES:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import shown
 from ..errors import SettingError
 from .laws.request import LAWS
 from .problem import Problem, check_problem
@@ -92,8 +93,8 @@ def natural_map(p: Problem, reactions: ArrayLike, law: str = "ncp") -> np.ndarra
 def residuals(p: Problem, reactions: ArrayLike, law: str = "ncp") -> Residuals:
     """The residuals of reactions: largest absolute values over all rows."""
     check_problem(p)
-    if law not in LAWS:
-        raise SettingError(f"law must be one of {', '.join(LAWS)}, got {law!r}")
+    if not isinstance(law, str) or law not in LAWS:
+        raise SettingError(f"law must be one of {', '.join(LAWS)}, got {shown(law)}")
     reactions = p.check_rows("reactions", reactions)
     v = p.augmented_velocity(reactions)
     if law == "ncp":

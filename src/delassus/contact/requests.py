@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import finite_number, flag, not_negative, positive_integer
+from ..checks import finite_number, flag, not_negative, positive_integer, shown
 from ..errors import SettingError, UnknownNameError
 from .kernels import contact_admm, contact_auto, contact_prox, contact_splitting
 from .laws.request import LAWS, LIMIT, OPTION
@@ -107,11 +107,11 @@ class Request(NamedTuple):
 def new_request(name, tolerance, max_iterations, joints, law, record, parameters) -> Request:
     """A request, or an error that says what is wrong with it."""
     if not isinstance(name, str) or name not in _SOLVERS:
-        raise UnknownNameError(f"there is no solver {name!r}; known are {', '.join(SOLVERS)}")
-    if joints not in JOINTS:
-        raise SettingError(f"joints must be one of {', '.join(JOINTS)}, got {joints!r}")
-    if law is not None and law not in LAWS:
-        raise SettingError(f"law must be one of {', '.join(LAWS)}, got {law!r}")
+        raise UnknownNameError(f"there is no solver {shown(name)}; known are {', '.join(SOLVERS)}")
+    if not isinstance(joints, str) or joints not in JOINTS:
+        raise SettingError(f"joints must be one of {', '.join(JOINTS)}, got {shown(joints)}")
+    if law is not None and not (isinstance(law, str) and law in LAWS):
+        raise SettingError(f"law must be one of {', '.join(LAWS)}, got {shown(law)}")
     solver = _SOLVERS[name]
     unknown = [key for key in parameters if key not in solver.parameters]
     if unknown:
@@ -172,5 +172,5 @@ def _checked(name: str, given, default):
         return positive_integer(name, given)
     x = finite_number(name, given)
     if x < 0.0 or (name in _POSITIVE and x == 0.0):
-        raise SettingError(f"{name} must be positive, got {given!r}")
+        raise SettingError(f"{name} must be positive, got {shown(given)}")
     return x

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import flag, items
+from ..checks import flag, has_shared_entries, items
 from ..compile import is_symbolic
 from ..errors import DataTypeError, ShapeError
 from ..model.mechanism import Mechanism
@@ -60,10 +62,15 @@ def deliver(found: tuple, out) -> tuple:
             raise DataTypeError(f"out must hold floating-point arrays, got {given.dtype}")
         if not given.flags.writeable:
             raise ShapeError("an array of out is read-only")
+        if has_shared_entries(given):
+            raise ShapeError(f"entries of out share memory, as its strides are {given.strides}")
         if given.shape != np.shape(x):
             raise ShapeError(
                 f"an array of out must have the shape {np.shape(x)}, not {given.shape}"
             )
+    for given, other in combinations(arrays, 2):
+        if np.may_share_memory(given, other) and np.shares_memory(given, other):
+            raise ShapeError("two arrays of out overlap; each result needs its own")
     for given, x in zip(arrays, found, strict=True):
         given[...] = x
     return arrays

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ConvergenceError, ShapeError
+from ..checks import shown
+from ..errors import ConvergenceError, DataTypeError, ShapeError
 from .algorithms.motions import closing_steps
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ _MOST_STEPS = 30  # of Newton's method for each stride
 
 def is_spanning(name: str, x: ArrayLike, count: int, own: int) -> bool:
     """Whether x has `count` entries a state, as all joints have, and not the `own` of y."""
-    length = np.shape(x)[-1] if np.ndim(x) else 0
+    try:
+        length = (np.shape(x) or (0,))[-1]
+    except Exception as reason:  # objects turn into arrays by code of their own
+        raise DataTypeError(f"{name} must hold real numbers, got {shown(x)}: {reason}") from None
     if length not in (count, own):
         raise ShapeError(
             f"{name} must have {own} independent entries a state, or {count} of the spanning "

@@ -8,10 +8,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import instance, items, shown
 from ..compile import Kernel
 from ..constrained.rows.constraints import Constraints
 from ..dynamics.arguments import check_model, numbers_of
-from ..errors import DataTypeError, ModelError, SettingError
+from ..errors import DataTypeError, ModelError, SettingError, ShapeError
 from ..model.configuration import RandomLike, generator
 from ..model.mechanism import Mechanism
 from ..model.model import Model
@@ -47,6 +48,9 @@ class Embedding(Immutable, Mechanism):
         actuators: tuple[str | Closure, ...] = (),
     ):
         super().__init__()
+        instance("model", model, Model)
+        instance("constraints", constraints, Constraints)
+        structure = items("structure", structure, ClusterParts)
         self.model, self.constraints, self.structure = model, constraints, tuple(structure)
         self.reference = reference  # a closed configuration
         self.actuators = actuators
@@ -164,7 +168,10 @@ class Embedding(Immutable, Mechanism):
         """
         start = self.spanning(q)
         step = np.zeros((*start.shape[:-1], self.model.nv))
-        step[..., self.independent_dofs] = self.independent_velocity(v)
+        given = self.independent_velocity(v)
+        if given.shape[:-1] != step.shape[:-1]:
+            raise ShapeError(f"v has the shape {given.shape}, which is not that of q's states")
+        step[..., self.independent_dofs] = given
         moved = self.model.integrate(start, step, threads=threads)
         if is_spanning("q", q, self.model.nq, len(self.y_places)):
             return self.spanning(moved[..., self.y_places], near=start)
@@ -227,9 +234,10 @@ class Embedding(Immutable, Mechanism):
 
     def subspaces(self, q: ArrayLike, cluster: int) -> Subspaces:
         """S, Ta and Tc of a cluster, by its number: S^T Ta = 1 and S^T Tc = 0."""
-        if cluster not in range(len(self.clusters)):
+        is_number = isinstance(cluster, (int, np.integer))
+        if not (is_number and 0 <= cluster < len(self.clusters)):
             raise SettingError(
-                f"cluster must be a number from 0 to {len(self.clusters) - 1}, got {cluster!r}"
+                f"cluster must be a number from 0 to {len(self.clusters) - 1}, got {shown(cluster)}"
             )
         return subspaces(self, q, cluster)
 

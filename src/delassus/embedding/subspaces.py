@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..checks import items
 from ..dynamics.kinematics import forward_kinematics, frame_jacobian
 from ..errors import ActuationError, DataTypeError, ModelError
 from ..model.parts.constraints import Closure
@@ -68,7 +69,9 @@ def subspaces(emb: Embedding, q: np.ndarray, number: int) -> Subspaces:
 
 def check_actuators(model: Model, actuators) -> tuple[str | Closure, ...]:
     """Names of joints, and closures by a joint of one degree of freedom, which motors can drive."""
-    given = (actuators,) if isinstance(actuators, (str, Closure)) else tuple(actuators or ())
+    given = (actuators,) if isinstance(actuators, (str, Closure)) else ()
+    if not given and actuators is not None:
+        given = items("actuators", actuators, object)
     names = names_of("actuators", [x for x in given if not isinstance(x, Closure)])
     for name in names:
         model.joint(name)

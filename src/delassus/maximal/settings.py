@@ -18,6 +18,7 @@ from .rows.contacts import CONTACT, contact_frame
 from .rows.softening import MUJOCO, PRINTED, SOFTENING
 
 _LONG_STEP = 2.5e-3  # s; fast motion opens joints by the square of the step, for its time
+_MOST_LONGER = 1e9  # times that, beyond which numbers would overflow
 LAWS = {"mujoco": MUJOCO, "printed": PRINTED}
 _ORTHOGONALITY = 1e-6
 
@@ -111,7 +112,7 @@ class Stabilization:
         numbers = [dt, self.joints, self.limits, self.contacts, self.limit_margin]
         numbers += [self.penetration_margin, self.depenetration_speed, self.restitution_speed]
         opening = self.joint_opening if self.soft_joints is None else np.inf
-        numbers += [opening * max(1.0, dt / _LONG_STEP) ** 2]
+        numbers += [opening * max(1.0, min(dt / _LONG_STEP, _MOST_LONGER)) ** 2]
         for soft in (self.soft_joints, self.soft_limits, self.soft_contacts):
             numbers += [0.0] * SOFTENING.size if soft is None else soft.packed()
         assert len(numbers) == SETTINGS.size

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import finite_vector, instance, items, positive_integer, real_array
+from ..checks import finite_number, finite_vector, instance, items, positive_integer, real_array
 from ..compile import FLOAT64, Tabulated
 from ..constrained.rows.constraints import Constraints
 from ..errors import ModelError, ShapeError
@@ -135,7 +135,7 @@ class MaximalSystem(Immutable, Tabulated):
         """Coordinates that tell how often joints have turned; NaN where none are given."""
         if near is not None:
             return near
-        return np.full((*np.shape(poses)[:-2], self.nq), np.nan)
+        return np.full((*real_array("poses", poses).shape[:-2], self.nq), np.nan)
 
     def jacobian(self, poses: ArrayLike, near: ArrayLike | None = None) -> np.ndarray:
         """J of joints and couplings at one state, (n_joint_rows, 6 n_bodies), Eq. (63)."""
@@ -249,6 +249,7 @@ class MaximalSystem(Immutable, Tabulated):
 
         `gains` are a stiffness and a damping for each degree of freedom, (nv, 2).
         """
+        dt = finite_number("dt", dt)
         added = np.zeros((self.nv, 2)) if gains is None else real_array("gains", gains)
         if added.shape != (self.nv, 2):
             raise ShapeError(f"gains must have shape {(self.nv, 2)}, got {added.shape}")

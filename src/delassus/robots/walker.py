@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..checks import flag
 from ..model.builder import ModelBuilder
 from ..model.model import Model
 from ..model.parts.constraints import Closure
@@ -127,6 +128,7 @@ def walker(*, floating_base: bool = True) -> Model:
     The six loops are closures of hinges. Twelve spheres under feet and toes touch the ground z = 0
     at the neutral configuration, whose base stands at z = 0.94.
     """
+    floating_base = flag("floating_base", floating_base)
     figure = _Figure("walker")
     size = np.square((0.2, 0.2, 0.12))
     inertia = 6.0 / 12.0 * np.diag([size[1] + size[2], size[0] + size[2], size[0] + size[1]])

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import finite_number, not_negative, positive_integer, real_array
+from ...checks import finite_number, not_negative, positive_integer, real_array, shown
 from ...errors import ModelError, SettingError, ShapeError
 from . import kernels
 from .bodies import BLOCK, MOST_CONE_ROWS
@@ -175,8 +175,8 @@ class BodiesOperator:
         1e3 on: `recover` needs few passes, but less of D_c is exact. Bodies without mass count as
         fixed; a row of such bodies alone takes the mean of all rows.
         """
-        if by not in self._scales:
-            raise SettingError(f"by must be one of {', '.join(self._scales)}, got {by!r}")
+        if not isinstance(by, str) or by not in self._scales:
+            raise SettingError(f"by must be one of {', '.join(self._scales)}, got {shown(by)}")
         return finite_number("relative", relative) * self._scales[by]
 
     def set_damping(self, damping: float | ArrayLike | None = None) -> None:

@@ -18,6 +18,8 @@ def names_of(what: str, given: Any) -> tuple[str, ...]:
 def known_name(what: str, given: Any, known: Collection[str]) -> str:
     """A name, if it is one of the known ones."""
     if not isinstance(given, str) or given not in known:
+        if not known:
+            raise UnknownNameError(f"{what} is {shown(given)}, but there are none to choose from")
         raise UnknownNameError(
             f"{what} must be one of {', '.join(map(repr, known))}, got {shown(given)}"
             + _suggestion(given, known)
