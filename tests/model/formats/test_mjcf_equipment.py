@@ -258,7 +258,8 @@ def test_excluded_and_explicit_pairs(read):
      <pair geom1="box" geom2="nail" friction="0.3 0.3 0.1 0 0" margin="0.02" solref="0.01 1"/>
      <pair geom1="box" geom2="palm" condim="1"/></contact>"""
     hidden = BODIES.replace('name="nail"', 'name="nail" contype="0" conaffinity="0"')
-    model = read(mjcf(more=more, bodies=hidden))
+    force = r"ignored the force of margin= of <pair> \(1\)"
+    model = read(mjcf(more=more, bodies=hidden), warns=force)
     (exclusion,) = model.contact_exclusions
     assert sorted(exclusion.frames) == ["hand", "world"]
     first, second = sorted(model.contact_pairs, key=lambda pair: -pair.friction)
@@ -271,7 +272,8 @@ def test_excluded_and_explicit_pairs(read):
 
 def test_geoms_keep_what_they_say_of_contacts(read):
     words = 'contype="6" conaffinity="0" friction="0.7" margin="0.01" priority="2" solref="0.03 1"'
-    model = read(mjcf(bodies=BODIES.replace('name="palm"', f'name="palm" {words}')))
+    bodies = BODIES.replace('name="palm"', f'name="palm" {words}')
+    model = read(mjcf(bodies=bodies), warns=r"ignored the force of margin= of <geom> \(1\)")
     surfaces = {shape.name: shape.surface for shape in model.shapes}
     assert surfaces["floor"] == dl.Surface(friction=0.4)
     softness = (0.03, 1.0, 0.9, 0.95, 0.001, 0.5, 2.0)

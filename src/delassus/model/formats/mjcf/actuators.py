@@ -15,9 +15,9 @@ from ....errors import DelassusError
 from ...builder import ModelBuilder
 from ...parts.actuators import Actuator, Range
 from ..report import Report
+from .constraints import joints_of_tendon
 from .flags import is_disabled
 from .names import MjcfNames, blamed
-from .tendons import joints_of_tendon
 
 _FIXED_GAIN = 0  # mjtGain
 _NO_BIAS, _AFFINE_BIAS = 0, 1  # mjtBias

@@ -7,10 +7,10 @@ from ...parts.constraints import Connect, Coupling, Gear, Implicit, Polynomial, 
 from ..report import Report
 from .flags import is_disabled
 from .names import MjcfNames, blamed, placement_of
-from .tendons import joints_of_tendon
 
 _CONNECT, _WELD, _JOINT, _TENDON = range(4)  # mjtEq
 _SITE = 6  # mjtObj
+_OF_JOINT = 1  # mjtWrap
 
 
 def add_equalities(builder: ModelBuilder, compiled, names: MjcfNames, report: Report) -> None:
@@ -85,3 +85,16 @@ def _sum_of_joints(compiled, names: MjcfNames, i: int) -> Coupling:
             name = names.joints[joint]
             coefficients[name] = coefficients.get(name, 0.0) - slope * factor
     return Coupling(coefficients, offset)
+
+
+def joints_of_tendon(compiled, tendon: int) -> dict[int, float]:
+    """The coefficient of each joint; none if the tendon runs along a path in space."""
+    first = int(compiled.tendon_adr[tendon])
+    wraps = range(first, first + int(compiled.tendon_num[tendon]))
+    if any(int(compiled.wrap_type[k]) != _OF_JOINT for k in wraps):
+        return {}
+    found: dict[int, float] = {}
+    for k in wraps:
+        joint = int(compiled.wrap_objid[k])
+        found[joint] = found.get(joint, 0.0) + float(compiled.wrap_prm[k])
+    return found

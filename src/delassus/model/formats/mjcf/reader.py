@@ -27,7 +27,7 @@ from .guard import check_mjcf
 from .keyframes import with_keyframes
 from .names import MjcfNames, blamed, placement_of
 from .shapes import add_geoms
-from .tendons import report_tendons
+from .unread import report_unread
 
 _is_broken: list[str] = []  # files on which MuJoCo has failed with an error that is not its own
 
@@ -58,6 +58,7 @@ def read_mjcf(document: Document, options: Options) -> Model:
     controls = add_actuators(builder, compiled, names, report)
     add_contacts(builder, compiled, names, report)
     _report_unused(compiled, report)
+    report_unread(compiled, report)
     report_flags(compiled, report)
     _remark_on_compensation(compiled, names, freed, report)
     return with_keyframes(builder.build(), compiled, names, controls, freed)
@@ -235,7 +236,6 @@ def _report_unused(compiled, report: Report) -> None:
         count = int(getattr(compiled, field, 0))
         if count:
             report.ignore(what, count)
-    report_tendons(compiled, report)
     if compiled.opt.density or compiled.opt.viscosity:
         report.ignore("the fluid of <option>")
 
