@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import flag, instance
+from ..checks import flag, instance, not_negative
 from ..contact.kernels import contact_admm, contact_prox, contact_splitting
 from ..contact.laws.request import LIMIT
 from ..contact.requests import SOLVERS
@@ -81,7 +81,13 @@ class Choice(NamedTuple):
     def settings(self) -> Settings:
         """The numbers that kernels are asked by."""
         whole, options, is_swept = self._solver()
-        numbers = [*self.held.packed(self.dt), _MARGIN, float(self.joint_tolerance), 0.0, 0.0]
+        numbers = [
+            *self.held.packed(self.dt),
+            _MARGIN,
+            not_negative("joint_tolerance", self.joint_tolerance),
+            0.0,
+            0.0,
+        ]
         whole += [INTEGRATORS[self.integrator], int(self.is_displaced)]
         return Settings(whole, np.array(numbers), options, is_swept)
 

@@ -23,7 +23,7 @@ from .solution.sweeps import SWEEPS, sweep_cones
 from .step import SETTING, STEP, WHOLE, Request, finishing, stepping
 from .structure.state import state_of, state_size
 from .structure.world import WorldArrays
-from .told.metrics import METRIC, read_state
+from .told.metrics import METRIC, put_last_time, read_state
 
 FASTEST = 1e6  # velocities beyond this, in m/s or rad/s, are those of a world that diverges
 LARGEST = 1e300  # of controls
@@ -131,6 +131,7 @@ def many_steps(step: Callable) -> Callable:
                 at = n_felt * k if felt > 1 else 0
                 sense(model, request.settings[SETTING.dt], now, part(told.sensed, at), work)
             read_state(model, now, part(told.trace, n_trace * k), metrics, work)
+            put_last_time(metrics, work)
 
     return run
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import cycle
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -136,6 +137,17 @@ class Worlds:
         self.sensed = np.zeros((self.count, self.world.dimensions["n_sensed"]))
         self.is_alive, self.are_all_alive = np.ones(self.count, bool), True
 
+    def revive(self, own, poses, twists, q, v) -> None:
+        """Some worlds that have ended begin anew at states, without reactions."""
+        many = [self.world.start(*x) for x in zip(poses, twists, q, strict=True)]
+        self.states[own] = np.stack(many)
+        self.v, self.before = self.v.copy(), self.before.copy()  # a viewer may be reading them
+        self.v[own] = self.before[own] = v
+        self.metrics, self.sensed = self.metrics.copy(), self.sensed.copy()
+        self.metrics[own] = self.sensed[own] = 0.0
+        self.is_alive[own] = True
+        self.are_all_alive = bool(self.is_alive.all())
+
     def use(self, model: Model) -> None:
         """Go on with a model that differs in numbers only."""
         self.model = model
@@ -177,9 +189,9 @@ class Worlds:
         """
         if self._one_step is None:
             self._prepare_one_step()
-        outside = self._none_outside
+        outside, seconds = self._none_outside, 0.0
         if self.geometry.outside:
-            outside = self._outside(np.arange(self.count))
+            outside, seconds = self._outside(np.arange(self.count))
             if outside is None:
                 return False
         turn = self._turn
@@ -189,6 +201,8 @@ class Worlds:
         )  # fmt: skip
         if any(turn.reasons.tolist()):  # of a few numbers, faster than NumPy's
             return False
+        if self.geometry.outside:
+            turn.metrics[:, METRIC.collision_time] += seconds
         self.before, self.v, self.states = self.v, turn.v, turn.state
         self.metrics, self.sensed = turn.metrics, turn.sensed
         self._turn = next(self._turns)
@@ -242,12 +256,13 @@ class Worlds:
         """Steps of worlds that have all done as many. Returns those that need more slots."""
         first, steps = begun[own[0]], run.trace.shape[1]
         felt = steps - first if run.sensed.shape[1] == steps else 1
-        outside = self._outside(own)
+        outside, seconds = self._outside(own)
         if outside is None:
             return own.tolist()
         told = self._outputs(len(own), steps - first, felt)
         v = run.trace[own, first - 1, self.model.nq :] if first > 0 else self.v[own]
         self._call(own, (v, *given, outside), steps - first, told, steering)
+        told[2][:, 0, METRIC.collision_time] += seconds
         self.states[own] = told[0]
         again = []
         for k, world in enumerate(own):
@@ -302,18 +317,24 @@ class Worlds:
         rows = [states, *given, switches, numbers, self._options, *told]
         evaluate_checked(self._kernel, self.world, shared, rows, len(states), self.threads)
 
-    def _outside(self, own: np.ndarray) -> np.ndarray | None:
-        """Contacts from outside of kernels, for one step; None if slots do not suffice."""
+    def _outside(self, own: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+        """Contacts from outside of kernels, for one step, and the seconds that each world took.
+
+        The contacts are None if slots do not suffice.
+        """
         numbers = np.zeros((len(own), self.world.dimensions["n_outside"]))
+        seconds = np.zeros(len(own))
         if self.geometry.outside:
             half = 0.0 if self._whole[WHOLE.integrator] == EULER else 0.5 * self.dt
-            for row, world in zip(numbers, own, strict=True):
+            for k, (row, world) in enumerate(zip(numbers, own, strict=True)):
+                begin = perf_counter()
                 poses = moved(self.poses(world), self.twists(world), half)
                 found = self.touching.outside.contacts(poses, self.margin)
                 if len(found) > self.system.contact_slots:
-                    return None
+                    return None, seconds
                 row[0], row[1 : 1 + found.size] = len(found), found.ravel()
-        return numbers
+                seconds[k] = perf_counter() - begin
+        return numbers, seconds
 
     def contacts(self, world: int) -> np.ndarray:
         """The present contacts of a world: see `Simulator.contacts`."""

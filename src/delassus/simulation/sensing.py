@@ -7,20 +7,23 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import UnknownNameError
+from ..checks import shown
+from ..errors import ConvergenceError, SettingError, UnknownNameError
 from ..model.model import Model
 from ..model.parts.constraints import Constraint
 from ..model.parts.names import closest
 from .given.starting import on_joints, states_of
 from .runs import Worlds
+from .told.failures import Watch
 from .told.metrics import METRIC_NAMES
 
 
 class Sensors:
     """The part of `Simulator` that tells of states. With `worlds` all arrays have an axis more.
 
-    `sim.q = q` and `sim.v = v` move bodies to where joints hold; reactions and time stay. What is
-    read is a copy: `sim.q[0] = x` alone changes nothing.
+    `sim.q = q` and `sim.v = v` move bodies to where joints hold; reactions and time stay. Worlds
+    that have diverged begin anew at q, at rest. What is read cannot be written to, as a change of
+    one coordinate alone opens loops: take `q = sim.q.copy()`, change it, and set `sim.q = q`.
     """
 
     model: Model
@@ -28,6 +31,8 @@ class Sensors:
     worlds: int | None
     _worlds: Worlds
     _held: Callable[[], list[Constraint]]
+    _watch: Watch
+    _why_not_ready: str
 
     def _shown(self, x: np.ndarray) -> np.ndarray:
         """A copy, without the axis of worlds if there is one world only."""
@@ -35,27 +40,43 @@ class Sensors:
 
     @property
     def q(self) -> np.ndarray:
-        """Coordinates, (nq,)."""
-        return self._shown(self._worlds.q)
+        """Coordinates, (nq,), which cannot be written to: see `Sensors`."""
+        return _constant(self._shown(self._worlds.q))
 
     @q.setter
     def q(self, q: ArrayLike) -> None:
-        self._place(states_of("q", q, self.model.nq, self.worlds), self._worlds.v.copy())
+        q, v = states_of("q", q, self.model.nq, self.worlds), self._worlds.v.copy()
+        v[~self._worlds.is_alive] = 0.0  # those that have diverged begin anew
+        self._place(np.arange(self._worlds.count), q, v)
+        self._why_not_ready = ""
 
     @property
     def v(self) -> np.ndarray:
-        """Velocities, (nv,)."""
-        return self._shown(self._worlds.v)
+        """Velocities, (nv,), which cannot be written to: see `Sensors`."""
+        return _constant(self._shown(self._worlds.v))
 
     @v.setter
     def v(self, v: ArrayLike) -> None:
-        self._place(self._worlds.q.copy(), states_of("v", v, self.model.nv, self.worlds))
+        if self._why_not_ready:
+            raise ConvergenceError(f"reset to another state first: {self._why_not_ready}")
+        v, own = states_of("v", v, self.model.nv, self.worlds), self._worlds.is_alive
+        if not own.any():
+            raise SettingError(
+                "all worlds have diverged: give them coordinates first, by sim.q = q"
+            )
+        self._place(np.flatnonzero(own), self._worlds.q[own].copy(), v[own])
 
-    def _place(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Move all worlds to states near these, at which joints hold."""
+    def _place(self, own: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
+        """Move worlds to states near these, at which joints hold."""
         worlds = self._worlds
         q, v = on_joints(self.model, self._held(), q, v, self.worlds)
-        worlds.place(np.arange(worlds.count), *worlds.system.state(q, v), q, v)
+        poses, twists = worlds.system.state(q, v)
+        is_ended = ~worlds.is_alive[own]
+        if is_ended.any():
+            parts = (own, poses, twists, q, v)
+            worlds.revive(*(x[is_ended] for x in parts))
+            self._watch.forget(own[is_ended])
+        worlds.place(own, poses, twists, q, v)
 
     @property
     def accelerations(self) -> np.ndarray:
@@ -97,8 +118,8 @@ class Sensors:
     def reaction(self, joint: str) -> np.ndarray:
         """The reaction of one joint, (6,): see `reactions`."""
         names = self.joint_names
-        if joint not in names:
-            raise UnknownNameError(f"there is no joint {joint!r}{closest(joint, names)}")
+        if not isinstance(joint, str) or joint not in names:
+            raise UnknownNameError(f"there is no joint {shown(joint)}{closest(joint, names)}")
         return self.reactions[..., names.index(joint), :]
 
     @property
@@ -112,3 +133,9 @@ class Sensors:
         """What actuators do along each degree of freedom, within its effort limit, (nv,)."""
         n = self._worlds.sensed.shape[1]
         return self._shown(self._worlds.sensed[:, n - self.model.nv :])
+
+
+def _constant(x: np.ndarray) -> np.ndarray:
+    """An array that cannot be written to."""
+    x.flags.writeable = False
+    return x

@@ -11,20 +11,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import flag, instance, positive_integer
-from ..errors import ConvergenceError, DelassusError, SettingError, ShapeError
+from ..errors import ConvergenceError, DataTypeError, DelassusError, SettingError
 from ..maximal import MaximalSystem, Softening, Stabilization
 from ..model.model import Model
 from ..model.parts.actuators import Actuator
 from ..model.parts.names import known_name
 from .actuation.drives import Drives, drives_of, generalised_forces
 from .choosing import Choice, Choosing
+from .given.attributes import ON_ERROR, Attributes
 from .given.colliding import contact_request, what_collides
 from .given.controls import CompiledControl
+from .given.copying import Copies, as_asked_for
 from .given.pacing import Pace, Uninterrupted
 from .given.progress import Progress
-from .given.references import as_declared
+from .given.references import as_declared, check_references
 from .given.requests import over_steps, per_degree_of_freedom
 from .given.starting import Projection, chosen_start, on_joints, states_of
+from .given.states import checked_state
 from .runs import NOT_STEERED, Run, Steering, Worlds
 from .sensing import Sensors
 from .switching import Switches
@@ -32,10 +35,8 @@ from .told.failures import DIVERGED, UNSTEERED, Bounds, Failure, Watch, error_of
 from .told.metrics import without_times
 from .told.recording import Recording
 
-ON_ERROR = ("raise", "strict", "warn", "record")
 
-
-class Simulator(Choosing, Sensors, Switches):
+class Simulator(Choosing, Sensors, Switches, Copies, Attributes):
     """One world, or many, of a model in maximal coordinates.
 
     >>> sim = dl.Simulator(model)
@@ -91,6 +92,7 @@ class Simulator(Choosing, Sensors, Switches):
         on_error: str = "raise",
         threads: int | None = None,
     ):
+        given, others = dict(locals()), set(vars(self))
         model = instance("the model of a Simulator", model, Model)
         self.model = model if actuators is None else model.replace(actuators=actuators)
         self._declared, self._references = self.model, as_declared(self.model)
@@ -123,6 +125,10 @@ class Simulator(Choosing, Sensors, Switches):
             self.reset()
         except ConvergenceError as error:  # another start may close its loops
             self._why_not_ready = str(error)
+        # From here on only what may change can be set.
+        declared = {"model": self._declared, "actuators": None}
+        self._asked_for = as_asked_for(Simulator.__init__, given, **declared)
+        self._own_names = frozenset(vars(self)) - others
 
     # --- structure --------------------------------------------------------------------------------
 
@@ -219,32 +225,22 @@ class Simulator(Choosing, Sensors, Switches):
     def set_state(self, state: dict[str, np.ndarray]) -> None:
         """Go on from a state of `state`, of this simulator or of one like it.
 
-        Constraints that `enable` has told to hold `here` do so from then on.
+        Constraints that `enable` has told to hold `here` do so from then on. A state that does not
+        fit is an error, and changes nothing.
         """
-        missing = [name for name in self.state() if name not in state]
-        if missing:
-            raise SettingError(f"the state has no {missing[0]!r}: it is not one of `sim.state()`")
-        worlds, slots = self._worlds, int(state["contact_slots"])
-        references = np.array(state["references"], float)
-        if references.shape != self._references.shape:
-            raise ShapeError(
-                f"the state is of another simulator: it has {len(references)} constraints, not "
-                f"{len(self._references)}"
-            )
-        self._refer(references)
+        given = checked_state(state, self.state(), self.system.n_bodies)
+        check_references(self._declared, given["references"])
+        worlds, slots = self._worlds, given["contact_slots"]
+        self._refer(given["references"])
         if slots != self.system.contact_slots:
             worlds.build(slots)
-        numbers = np.array(state["numbers"], float)
-        wanted = (worlds.count, worlds.world.dimensions["n_state"])
-        if numbers.shape != wanted or state["sensed"].shape != worlds.sensed.shape:
-            raise ShapeError(f"the state is of another simulator: {numbers.shape}, not {wanted}")
-        worlds.states, self._default = numbers, np.array(state["default"])
+        worlds.states, self._default = given["numbers"], given["default"]
         for name in ("v", "before", "metrics", "sensed", "is_alive", "switches"):
-            setattr(worlds, name, np.array(state[name]))
+            setattr(worlds, name, given[name])
         worlds.are_all_alive = bool(worlds.is_alive.all())
-        start, steps = state["time"]
-        self._begin(float(start))
-        self._steps = int(steps)
+        start, steps = given["time"]
+        self._begin(start)
+        self._steps = steps
 
     # --- steps ------------------------------------------------------------------------------------
 
@@ -253,7 +249,7 @@ class Simulator(Choosing, Sensors, Switches):
         given, pushes = self._given(control, wrenches, 1)
         worlds = self._worlds
         if not self._why_not_ready and worlds.are_all_alive and worlds.step(given, pushes):
-            self._steps += 1
+            vars(self)["_steps"] += 1  # which is faster than to set an attribute
             if not self._watch.is_calm(worlds.metrics):
                 told = worlds.metrics[:, None]
                 self._tell(self._watch.look(told, self._steps - 1, self._start, self.dt))
@@ -333,6 +329,11 @@ class Simulator(Choosing, Sensors, Switches):
                 error.add_note(f"in {when}; {kept.format(len(made))}")
             raise
         try:
+            if given is None and self.n_controls > 0:
+                raise DataTypeError(
+                    f"{getattr(control, '__name__', 'the function')} returned None: return an "
+                    f"array of {self.n_controls} numbers, such as sim.default_control"
+                )
             return self._given(given, wrenches, 1)
         except DelassusError as error:
             raise type(error)(f"{when}: {error}; {kept.format(len(made))}") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks import flag
+from ..checks import flag, shown
 from ..constrained.rows.constraints import Constraints
 from ..constrained.tasks.impacts import impact
 from ..errors import SettingError, UnknownNameError
@@ -73,9 +73,9 @@ class Switches:
         names = self.constraint_names
         if isinstance(name, str) and name in names:
             return names.index(name)
-        if not isinstance(name, str) and name in range(len(names)):
+        if isinstance(name, (int, np.integer)) and 0 <= name < len(names):
             return int(name)
-        raise UnknownNameError(f"there is no constraint {name!r}{closest(name, names)}")
+        raise UnknownNameError(f"there is no constraint {shown(name)}{closest(name, names)}")
 
     def _places(self) -> list[int]:
         """Where the switch of each constraint is: those between joints come last."""
@@ -87,6 +87,6 @@ class Switches:
     def _refer(self, references: np.ndarray) -> None:
         """Let constraints hold at other references than before."""
         if not np.array_equal(references, self._references, equal_nan=True):
-            self._references = references
-            self.model = referred(self._declared, references)
-            self._worlds.use(self.model)
+            model = referred(self._declared, references)
+            self._worlds.use(model)
+            self._references, vars(self)["model"] = references, model

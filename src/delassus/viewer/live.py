@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import instance, real_array
-from ..errors import ModelError, SettingError, ShapeError
+from ..errors import DataTypeError, ModelError, SettingError, ShapeError
 from ..model.model import Model
 from ..simulation.simulator import Simulator
 from ..simulation.told.recording import Recording
@@ -103,6 +103,9 @@ class Viewer:
         motion = self.place(states)
         self.stage.move(motion)
         self.stage.look(motion)
+
+    def __reduce__(self) -> tuple:
+        raise DataTypeError("a viewer cannot be copied or pickled: open another one by `view`")
 
     @property
     def url(self) -> str:

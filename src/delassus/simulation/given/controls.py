@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...checks import shown
 from ...compile import Callback
 from ...errors import DataTypeError, SettingError
 
@@ -21,9 +24,9 @@ class CompiledControl:
     """
 
     def __init__(self, function: Callable[[float, np.ndarray, np.ndarray, np.ndarray], None]):
-        name = getattr(function, "__name__", repr(function))
         if not inspect.isfunction(function):
-            raise DataTypeError(f"a control to compile must be a function, got {name}")
+            raise DataTypeError(f"a control to compile must be a function, got {shown(function)}")
+        name = function.__name__
         try:
             inspect.signature(function).bind(*range(4))
         except TypeError:
@@ -33,6 +36,25 @@ class CompiledControl:
             ) from None
         self.function, self.name = function, name
         self._callback = Callback(function)
+        self.__module__, self.__qualname__ = function.__module__, function.__qualname__
+
+    def __copy__(self) -> CompiledControl:
+        return self  # it never changes
+
+    def __deepcopy__(self, memo: dict) -> CompiledControl:
+        return self
+
+    def __reduce__(self) -> str:
+        """Pickle finds it by its name, as it does functions."""
+        place: Any = sys.modules.get(self.__module__)
+        for part in self.__qualname__.split("."):
+            place = getattr(place, part, None)
+        if place is not self:
+            raise DataTypeError(
+                f"the control {self.name} cannot be pickled: only one that a module has under this "
+                "name is found again by another process"
+            )
+        return self.__qualname__
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> None:
         self.function(t, q, v, u)

@@ -19,6 +19,7 @@ from ...model.parts.elements import Frame
 from ...spatial.transform import Transform
 
 _NUMBERS = 12
+_ORTHOGONAL = 1e-6
 _BETWEEN_FRAMES = (Closure, Connect, Weld)
 
 
@@ -41,6 +42,21 @@ def reference_at(model: Model, number: int, q: np.ndarray) -> np.ndarray:
     else:
         raise SettingError(f"a {type(given).__name__} cannot be referred to a position")
     return row
+
+
+def check_references(model: Model, references: np.ndarray) -> None:
+    """Whether rows that come from outside can be references of a model's constraints."""
+    for number in np.flatnonzero(~np.isnan(references).all(axis=1)):
+        given, row = model.constraints[number], references[number]
+        if isinstance(given, Gear):
+            is_one = np.isfinite(row[0])
+        elif isinstance(given, _BETWEEN_FRAMES) and np.isfinite(row).all():
+            R = row[:9].reshape(3, 3)
+            is_one = np.abs(R @ R.T - np.eye(3)).max() < _ORTHOGONAL and np.linalg.det(R) > 0.0
+        else:
+            is_one = False
+        if not is_one:
+            raise SettingError(f"constraint {number} of the state has no usable reference")
 
 
 def referred(model: Model, references: np.ndarray) -> Model:

@@ -127,6 +127,11 @@ class Watch:
         self._is_outside = self.outside[0].tolist()
         return found
 
+    def forget(self, worlds: np.ndarray) -> None:
+        """Worlds that begin anew, of which nothing was told yet."""
+        self.outside[worlds] = False
+        self._is_outside = self.outside[0].tolist()
+
     def diverged(self, world: int, twists: np.ndarray, step: int, time: float) -> Failure:
         """The failure of a world with these twists (n_bodies, 6)."""
         largest = np.abs(twists).max(axis=1)

@@ -47,8 +47,9 @@ METRIC = slots(
 )
 _TIMES = slice(METRIC.collision_time, METRIC.iteration_time + 1)
 METRIC_NAMES: tuple[str, ...] = METRIC._fields[: METRIC._fields.index("joint_row")]
-# Seconds that a step takes to find contacts, to put rows, to factorise bodies with joints, and to
-# solve for reactions and velocities; in the order of METRIC. Smooth steps tell only the first.
+# Seconds that a step takes to find contacts, to put rows and for all that is named nowhere else, to
+# factorise bodies with joints, and to solve for reactions and velocities; in the order of METRIC.
+# They add up to the step.
 TIME = slots(collision=1, assembly=1, factorisation=1, iterations=1)
 METRICS = layout(info=INFO.size, times=TIME.size, last_look=1)
 
@@ -98,6 +99,13 @@ def spend(work, part):
     now = clock()
     work.times[part] = work.times[part] + now - work.last_look[0]
     work.last_look[0] = now
+
+
+@function
+def put_last_time(metrics, work):
+    """What a step did since the last look at the clock: bodies moved, metrics, sensors."""
+    spend(work, TIME.assembly)
+    metrics[METRIC.assembly_time] = work.times[TIME.assembly]
 
 
 @function

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...checks import file_path
+from ...checks import file_path, instance
 from ...errors import (
     FileAccessError,
     FileFormatError,
@@ -28,6 +28,7 @@ from ...errors import (
 )
 from ...files import arrays_of, blaming, content_of, writing
 from .metrics import METRIC, METRIC_NAMES
+from .plotting import plotted
 
 _KIND, _VERSION = b"delassus recording ", b"2"
 _MARK = _KIND + _VERSION + b"\n"
@@ -57,6 +58,7 @@ class Recording:
     """
 
     def __init__(self, name: str, sizes: Sizes, joint_names: list[str], first_v: np.ndarray):
+        instance("sizes", sizes, Sizes)
         self.name, self.sizes, self.joint_names = name, sizes, joint_names
         self.nq, self.nv = sizes.nq, sizes.nv
         self.is_many, self.has_sensors = bool(sizes.is_many), bool(sizes.has_sensors)
@@ -305,17 +307,12 @@ class Recording:
         viewer.to_html(self, path, self.model if model is None else model, **options)
 
     def plot(self, *names: str) -> Any:
-        """A figure of metrics over time: all, or those named."""
-        import matplotlib.pyplot as plt
+        """A figure over time of all metrics, or of those named.
 
-        chosen = names or METRIC_NAMES
-        figure, axes = plt.subplots(len(chosen), 1, sharex=True, figsize=(8, 1.6 * len(chosen)))
-        for ax, name in zip(np.atleast_1d(axes), chosen, strict=True):
-            ax.plot(self.time, np.atleast_2d(self.metrics[name]).T)
-            ax.set_ylabel(name.replace("_", " "), fontsize=8)
-        np.atleast_1d(axes)[-1].set_xlabel("time, s")
-        figure.tight_layout()
-        return figure
+        Names are those of metrics; "q", "v", "accelerations", "torques", "actuator_forces" and
+        "reactions", whose lines have the names of joints; and joints, for their coordinates.
+        """
+        return plotted(self, names)
 
 
 def is_recording(path: str | PathLike) -> bool:
