@@ -15,9 +15,17 @@ from ..contact import SOLVERS
 from ..errors import SettingError
 from ..model.formats.report import ModelFileWarning
 from ..model.model import Model
-from ..model.parts.joints import Free
+from ..model.parts.keyframes import STARTS
 from ..simulation.choosing import INTEGRATORS
 from ..simulation.collision.meshes import MESHES
+from ..simulation.given.placing import (
+    CLEARANCE,
+    base_height,
+    beyond_limits,
+    clearance,
+    within_limits,
+    without_limits,
+)
 from ..simulation.simulator import Simulator
 from ..simulation.told.failures import DIVERGED, Failure
 from ..simulation.told.recording import Recording
@@ -25,7 +33,9 @@ from .models import add_model_arguments, find_model
 from .paths import check_writable
 
 DIVERGENCE = 1  # the exit code where a world diverged
+HOME = STARTS[0]  # the keyframe that a file means as its start
 _MOST_FAILURES = 5  # to print
+_TOUCHING = 1e-3  # m that something may be in the ground at the start
 
 
 def add_to(commands) -> None:
@@ -47,7 +57,9 @@ def add_to(commands) -> None:
 
 def _add_start(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--keyframe", metavar="NAME", help='start there (default: "home", if any)')
-    parser.add_argument("--height", type=float, metavar="Z", help="start with the base at this z")
+    parser.add_argument(
+        "--height", type=float, metavar="Z", help="base at this z (default: just above the ground)"
+    )
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
@@ -75,13 +87,13 @@ def run(options: argparse.Namespace) -> int:
     steps = _steps(options.duration, options.dt)
     if options.html is not None:
         check_writable(Path(options.html))  # before the work is done
-    model = _model(options)
+    model, q = _planned(_model(options), options)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         sim = _simulator(model, options)
     for warning in told:
         print(f"warning: {warning.message}", file=sys.stderr)
-    control = _start(sim, options)
+    sim, control = _start(sim, q, options)
     _compile(sim, control)
     begin = time.perf_counter()
     rec = sim.rollout(steps, control, not options.no_progress, options.record)
@@ -128,19 +140,70 @@ def _simulator(model: Model, options: argparse.Namespace) -> Simulator:
     )
 
 
-def _start(sim: Simulator, options: argparse.Namespace) -> np.ndarray:
-    """Reset to the keyframe, and lift the base; returns the keyframe's controls."""
-    sim.reset(keyframe=options.keyframe)
-    control = sim.default_control
-    if options.height is None:
-        return control
-    joint = sim.model.joints[0] if sim.model.joints else None
-    if joint is None or not isinstance(joint.type, Free):
+def _planned(model: Model, options: argparse.Namespace) -> tuple[Model, np.ndarray | None]:
+    """Where a model without a start begins: within limits, loops closed. None if it has a start."""
+    if options.keyframe is not None or any(name in model.keyframes for name in STARTS):
+        return model, None
+    q = within_limits(model, model.neutral())
+    beyond = beyond_limits(model, q)
+    if beyond:
+        _warn(
+            f"loops cannot be closed within the limits of {', '.join(beyond)}, which are left out"
+        )
+        model = without_limits(model, beyond)
+    return model, q
+
+
+def _start(
+    sim: Simulator, q: np.ndarray | None, options: argparse.Namespace
+) -> tuple[Simulator, np.ndarray]:
+    """Reset to q, or to a keyframe, above the ground; returns the simulator and its controls.
+
+    Without a keyframe the lowest point is just above the ground. A start in the ground is lifted
+    out of it, but for one that a file calls "home".
+    """
+    sim.reset(q, keyframe=options.keyframe)
+    control, v = sim.default_control, np.atleast_2d(sim.v)[0]
+    start, at = np.atleast_2d(sim.q)[0].copy(), base_height(sim.model)
+    if at is not None:
+        is_home = options.keyframe is not None or HOME in sim.model.keyframes
+        start[at] = _height(sim, start, at, q is None, is_home, options.height)
+    elif options.height is not None:
         raise SettingError("--height is for models whose base moves freely; see --floating-base")
-    q, v = np.array(sim.q), np.array(sim.v)
-    q[..., joint.q.start + 2] = options.height
-    sim.reset(q, v)
-    return control
+    elif q is not None and clearance(sim.system, sim.geometry, start) < -_TOUCHING:
+        _warn(f"{sim.model.name} is fixed and reaches below z = 0: there is no ground")
+        options.ground = False
+        sim = _simulator(sim.model, options)
+    sim.reset(start, v)
+    return sim, control
+
+
+def _warn(text: str) -> None:
+    print(f"warning: {text}", file=sys.stderr)
+
+
+def _height(
+    sim: Simulator, q: np.ndarray, at: int, has_start: bool, is_home: bool, asked: float | None
+) -> float:
+    """The height of the base to start at."""
+    given = float(q[at]) if asked is None else asked
+    if not math.isfinite(given):
+        raise SettingError(f"--height must be a finite number, got {given:g}")
+    q = q.copy()
+    q[at] = given
+    above = clearance(sim.system, sim.geometry, q)
+    if not math.isfinite(above):  # nothing to stand on
+        return given
+    just_above = given + CLEARANCE - above
+    if asked is None:
+        return given if has_start and (is_home or above >= 0.0) else just_above
+    if above < -_TOUCHING:
+        _warn(
+            f"bodies penetrate by {-above:.3g} m at --height {asked:g}, in the ground: starting at "
+            f"{just_above:.4g}"
+        )
+        return just_above
+    return asked
 
 
 def _compile(sim: Simulator, control: np.ndarray) -> None:

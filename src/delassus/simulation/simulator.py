@@ -18,6 +18,7 @@ from ..model.parts.actuators import Actuator
 from ..model.parts.names import known_name
 from .actuation.drives import Drives, drives_of, generalised_forces
 from .choosing import Choice, Choosing
+from .collision.geometry import Geometry
 from .given.attributes import ON_ERROR, Attributes
 from .given.colliding import contact_request, what_collides
 from .given.controls import CompiledControl
@@ -136,6 +137,11 @@ class Simulator(Choosing, Sensors, Switches, Copies, Attributes):
     def system(self) -> MaximalSystem:
         """The bodies and their rows."""
         return self._worlds.system
+
+    @property
+    def geometry(self) -> Geometry:
+        """The shapes that collide, and the pairs that can touch."""
+        return self._worlds.geometry
 
     @property
     def n_controls(self) -> int:
