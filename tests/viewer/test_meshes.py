@@ -51,3 +51,24 @@ def test_a_simplified_mesh_is_nearly_the_same_surface():
     coarse = simplified(fine, 3000)
     assert len(coarse) <= 3000 < len(fine)
     assert np.isclose(volume(coarse), volume(fine), rtol=0.05)
+
+
+def test_archives_and_huge_coordinates_are_refused_before_they_are_read(tmp_path):
+    corners = "".join(f"v {x} {y} 0\n" for x in (0, "1.7e308") for y in (0, 1))
+    (tmp_path / "far.obj").write_text(corners + "f 1 2 3\nf 2 3 4\n")
+    (tmp_path / "packed.obj").write_bytes(b"PK\x03\x04" + bytes(100))
+    (tmp_path / "none.obj").write_text("v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    for name, told in (("far", "beyond 1e.30"), ("packed", "archive"), ("none", "not finite")):
+        with pytest.raises(FileFormatError, match=told):
+            read_triangles(str(tmp_path / f"{name}.obj"))
+    (tmp_path / "inflated.obj").write_text("o inf\nv 1e+2 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    assert read_triangles(str(tmp_path / "inflated.obj")).shape == (1, 3, 3)
+
+
+def test_a_bound_on_files_can_be_raised(tmp_path, monkeypatch):
+    path = write_capsule(tmp_path / "c.stl", 0.1, 0.3)
+    monkeypatch.setenv("DELASSUS_LARGEST_FILE", "0.0001")
+    with pytest.raises(FileFormatError, match="DELASSUS_LARGEST_FILE"):
+        read_triangles(path)
+    monkeypatch.setenv("DELASSUS_LARGEST_FILE", "1")
+    assert len(read_triangles(path)) > 0

@@ -30,6 +30,15 @@ def test_a_page_needs_nothing_else(recording, tmp_path):
     assert not re.search("@(TITLE|DATA|SCRIPT)@", text)
 
 
+@pytest.mark.parametrize("name", ["@DATA@", "@SCRIPT@ @TITLE@", "</script><b>", "\\1 \\g<1>"])
+def test_a_model_may_have_any_name(walker, tmp_path, name):
+    named = walker.replace(name=name)
+    recorded(named, swinging(named, 100)).to_html(tmp_path / "run.html")
+    text = (tmp_path / "run.html").read_text()
+    assert content(tmp_path / "run.html")["name"] == name
+    assert text.count("</script>") == 2 and text.rstrip().endswith("</html>")
+
+
 def test_ten_seconds_of_31_bodies_are_below_ten_megabytes(walker, tmp_path):
     recorded(walker, swinging(walker, 10_000)).to_html(tmp_path / "run.html")
     assert (tmp_path / "run.html").stat().st_size < 1e6

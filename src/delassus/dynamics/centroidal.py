@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..compile import either, function, kernel, layout
+from ..errors import ModelError
 from ..model.model import Model
 from ..model.packed import ModelArrays
 from ..spatial.vectors import (
@@ -86,10 +87,16 @@ def put_momenta(model, i, origin, A, links, dofs):
         put_column(A, k, len(model.armature), f, add_cross(n, origin, f))
 
 
+def _check_mass(model: Model) -> None:
+    if isinstance(model, Model) and model.mass == 0.0:
+        raise ModelError(f"model {model.name!r} has no mass that moves, so no centre of mass")
+
+
 def center_of_mass(
     model: Model, q: ArrayLike, *, threads: int | None = None, out: np.ndarray | None = None
 ) -> np.ndarray:
     """Centre of mass of the moving bodies in the world, (..., 3)."""
+    _check_mass(model)
     return find_center(model, (q,), out, threads)
 
 
@@ -101,4 +108,5 @@ def centroidal_momentum_matrix(
     Linear rows come first.
     Motors' armature carries no momentum here.
     """
+    _check_mass(model)
     return momentum_matrix(model, (q,), out, threads)

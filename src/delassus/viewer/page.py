@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import re
 from importlib import resources
 from os import PathLike
 from typing import Any
@@ -57,8 +58,8 @@ def to_html(
     # Within a page no data may look like the end of its element.
     numbers = json.dumps(data, allow_nan=False).replace("<", "\\u003c")
     parts = {"TITLE": html.escape(model.name), "DATA": numbers, "SCRIPT": script}
-    for name, part in parts.items():
-        text = text.replace(f"@{name}@", part, 1)
+    # In one pass: what is put in may look like a place to put something.
+    text = re.sub("@(TITLE|DATA|SCRIPT)@", lambda found: parts[found[1]], text)
     try:
         file_path(path).write_text(text, encoding="utf-8")
     except OSError as error:

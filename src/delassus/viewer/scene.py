@@ -2,7 +2,8 @@
 
 | group | what it has |
 | --- | --- |
-| "bodies" | visual shapes; for bodies without any, a box of the same inertia |
+| "bodies" | visual shapes; for bodies without any, colliding shapes that have a colour, as geoms |
+| | of MJCF do; for bodies without these, a box of the same inertia |
 | "covers" | visual shapes that one can see through |
 | "collision" | shapes that collide |
 | "loops" | a ball at each joint that closes a loop |
@@ -41,6 +42,7 @@ class Thing:
     group: str
     placement: Transform  # in the body's frame
     mesh: int = -1  # among the scene's meshes
+    own_color: Color | None = None  # of a shape that collides, which is drawn in another one
 
 
 @dataclass(eq=False)
@@ -61,6 +63,7 @@ class Scene:
         for shape in model.shapes:
             scene._add(shape, known)
         scene._replace_missing()
+        scene._show_colored()
         seen = {t.place for t in scene.things if t.group in ("bodies", "covers")}
         for k, body in enumerate(model.bodies):
             if k not in seen and body.inertia.mass > 0.0:
@@ -84,19 +87,32 @@ class Scene:
             points, corners = height_points(shape)
             kind, size, mesh = "mesh", (1.0, 1.0, 1.0), len(self.meshes)
             self.meshes.append(simplified(points[corners], MOST_TRIANGLES))
-        color, group = shape.color or _GREY, "bodies"
+        color, group, own = shape.color or _GREY, "bodies", None
         if shape.role == "collision":
-            color, group = _COLLISION, "collision"
+            color, group, own = _COLLISION, "collision", shape.color
         elif color[3] < 1.0:
             group = "covers"
         place = frame.placement @ shape.placement
-        self.things.append(Thing(frame.body, kind, size, color, group, place, mesh))
+        self.things.append(Thing(frame.body, kind, size, color, group, place, mesh, own))
+
+    def _show_colored(self) -> None:
+        """Shapes that collide and have a colour, on bodies without visual ones and in the world.
+
+        Geoms of MJCF are both what is seen and what collides; other formats keep them apart, and
+        give no colour to what collides.
+        """
+        seen = {t.place for t in self.things if t.group in ("bodies", "covers") and t.place >= 0}
+        for t in list(self.things):
+            if t.own_color is None or t.place in seen or t.own_color[3] == 0.0:
+                continue
+            group = "covers" if t.own_color[3] < 1.0 else "bodies"
+            self.things.append(replace(t, group=group, color=t.own_color, own_color=None))
 
     def _replace_missing(self) -> None:
         """Where a visual mesh cannot be shown, the shapes that collide are shown in its place."""
         for t in list(self.things):
             if t.group == "collision" and t.place in self._bare:
-                self.things.append(replace(t, group="bodies", color=_GREY))
+                self.things.append(replace(t, group="bodies", color=_GREY, own_color=None))
 
     def _mesh(self, shape: Shape, known: dict[str, int | None]) -> int | None:
         """The number of a mesh, read once; None if it cannot be shown, which is listed."""

@@ -17,6 +17,8 @@ def names_of(what: str, given: Any) -> tuple[str, ...]:
 
 def known_name(what: str, given: Any, known: Collection[str]) -> str:
     """A name, if it is one of the known ones."""
+    if not known:
+        raise UnknownNameError(f"there is no {what} {shown(given)}: there are none")
     if not isinstance(given, str) or given not in known:
         if not known:
             raise UnknownNameError(f"{what} is {shown(given)}, but there are none to choose from")

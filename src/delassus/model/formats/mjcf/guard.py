@@ -7,6 +7,7 @@ blank numbers, files that never end, files that refer to themselves, and counts 
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 import re
@@ -160,6 +161,34 @@ def _count_made(document: Document, path: Path, main: Path, known: dict[Path, fl
     return known[path]
 
 
+def as_one(document: Document, path: Path) -> str:
+    """The text of a document with what it includes, and with whole paths of what it attaches."""
+    root = copy.deepcopy(document.root.element)
+    folder = path.absolute().parent
+    for _ in range(_MOST_MADE):
+        include = next(root.iter("include"), None)
+        if include is None:
+            break
+        place = _existing(include, folder)
+        if place is None:
+            raise document.root.error(f"there is no file {include.get('file')!r} to include")
+        held = parse(file_content(place), Report(place.name)).root.element
+        for child in held.iterchildren():
+            include.addprevious(child)
+        include.getparent().remove(include)
+    for model in root.iter("model"):
+        place = _existing(model, folder)
+        if place is not None:
+            model.set("file", str(place))
+    return etree.tostring(root, encoding="unicode")
+
+
+def _existing(element: etree._Element, folder: Path) -> Path | None:
+    """The file that an element of a file in a folder refers to, None if there is none."""
+    places = _places(element.get("file") or "", {folder}, {""})
+    return next((place for place in places if place.is_file()), None)
+
+
 def _places(reference: str, starts: set[Path], folders: set[str]) -> Iterator[Path]:
     """Where MuJoCo may look for a file."""
     for start in starts if reference.strip() else ():
@@ -171,6 +200,8 @@ def _places(reference: str, starts: set[Path], folders: set[str]) -> Iterator[Pa
 def _check_numbers(node: Node, attribute: str, text: str) -> None:
     """Raise an error if a text is blank, or holds a number that is not finite."""
     words = text.split()
+    if not words and attribute == "rgba":
+        return  # MuJoCo takes a blank colour for none, and goes on
     if not words:
         raise node.error("is blank", attribute)
     largest = math.inf if attribute.endswith("range") else HUGE

@@ -7,6 +7,8 @@ become a chain of bodies without mass, all with the body's frame.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from ....errors import FileFormatError, MissingDependencyError, ModelError
@@ -23,7 +25,7 @@ from .actuators import add_actuators
 from .constraints import add_equalities
 from .contacts import add_contacts
 from .flags import is_disabled, report_flags
-from .guard import check_mjcf
+from .guard import as_one, check_mjcf
 from .keyframes import with_keyframes
 from .names import MjcfNames, blamed, placement_of
 from .shapes import add_geoms
@@ -79,7 +81,9 @@ def _compile(document: Document, options: Options):
             "start Python again"
         )
     try:
-        return _compiled(mujoco, str(options.path))
+        return _compiled(mujoco, document, options.path)
+    except FileFormatError:
+        raise
     except (ValueError, mujoco.FatalError) as error:
         reason = " ".join(str(error).split())
         raise FileFormatError(f"{document.file}: MuJoCo cannot compile it: {reason}") from None
@@ -88,13 +92,17 @@ def _compile(document: Document, options: Options):
         raise FileFormatError(f"{document.file}: MuJoCo fails on it: {error}") from None
 
 
-def _compiled(mujoco, path: str):
+def _compiled(mujoco, document: Document, path: Path):
     try:
-        specification = mujoco.MjSpec.from_file(path)
+        if path.suffix.lower() == ".xml":
+            specification = mujoco.MjSpec.from_file(str(path))
+        else:  # MuJoCo goes by the name, and reads no other
+            specification = mujoco.MjSpec.from_string(as_one(document, path))
+            specification.modelfiledir = str(path.absolute().parent)
         # Ranges of muscles are found by a simulation that may never end, and are not used here.
         specification.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE
     except AttributeError:  # of a version before specifications
-        return mujoco.MjModel.from_xml_path(path)
+        return mujoco.MjModel.from_xml_path(str(path))
     return specification.compile()
 
 

@@ -82,6 +82,11 @@ def _read_links(document: Document) -> dict[str, UrdfLink]:
         if name in links:
             raise node.error("there are two links of this name")
         links[name] = UrdfLink(name, node)
+    if not links and any(node.tag.startswith("xacro:") for node in document.root.descendants()):
+        raise document.root.error(
+            "is a xacro file, from which a URDF is made: run `xacro robot.xacro > robot.urdf` (of "
+            "ROS, or of the package xacrodoc) and load that"
+        )
     if not links:
         raise document.root.error("has no <link>")
     return links
