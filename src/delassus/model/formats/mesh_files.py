@@ -1,7 +1,7 @@
 """Mesh files and pictures before others read them: what would take all memory, or never end.
 
-Archives are not unpacked, as a small one may hold anything. Coordinates are looked at in STL and
-OBJ, where that is cheap: beyond 1e30 products of them overflow, and hulls and axes are never found.
+Archives are not unpacked, as a small one may hold anything. Coordinates of STL, OBJ and COLLADA are
+looked at, which is cheap: beyond 1e30 products overflow, and hulls and axes are never found.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+from lxml import etree
 
 from ...errors import FileFormatError
 from ...files import MIB, largest, too_large
@@ -27,6 +28,9 @@ _ARCHIVES = {
 _PNG = b"\x89PNG\r\n\x1a\n"
 # Only a text with one of these can have a coordinate that is too large or none.
 _SUSPICIOUS = re.compile(rb"[eE]\+?\d\d|\d{30}|nan|inf", re.IGNORECASE)
+_INDICES = ("p", "v", "vcount", "h", "int_array")  # elements of COLLADA that hold whole numbers
+_COUNTS = ("count", "stride", "offset", "set")
+_NOT_WHOLE = re.compile(r"[^\d\s+-]|\d{11}|[+-](?!\d)|\d[+-]", re.ASCII)
 _VERTEX = re.compile(rb"^[ \t]*(?:v|vertex)[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S+)", re.MULTILINE)
 
 
@@ -55,6 +59,8 @@ def check_mesh(path: Path) -> None:
     if size > most:
         raise FileFormatError(too_large(size, most))
     suffix = path.suffix.lower()
+    if suffix == ".dae":
+        _check_collada(path.read_bytes())
     if suffix in (".stl", ".obj"):
         content = path.read_bytes()
         corners = stl_records(content) if suffix == ".stl" else None
@@ -66,6 +72,33 @@ def check_mesh(path: Path) -> None:
             except ValueError:
                 raise FileFormatError("it has vertices that are no numbers") from None
             check_coordinates(corners)
+
+
+def _check_collada(content: bytes) -> None:
+    """Raise an error for numbers of COLLADA on which readers in C++ go round for ever."""
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, recover=False
+    )
+    try:
+        root = etree.fromstring(content, parser)
+    except (etree.XMLSyntaxError, ValueError, LookupError) as error:
+        raise FileFormatError(f"it is no well-formed XML: {error}") from None
+    for element in root.iter(etree.Element):
+        tag, text = etree.QName(element).localname, element.text or ""
+        if tag in _INDICES and _NOT_WHOLE.search(text):
+            raise FileFormatError(f"line {element.sourceline}: <{tag}> holds no whole numbers")
+        if tag == "float_array" and _SUSPICIOUS.search(text.encode()):
+            try:
+                check_coordinates(np.array(text.split(), dtype=float))
+            except FileFormatError:
+                raise
+            except ValueError:
+                raise FileFormatError(f"line {element.sourceline}: no numbers") from None
+        for name in _COUNTS:
+            given = element.get(name, "0").strip()
+            if not (given.isascii() and given.isdigit()) or int(given) > len(content):
+                told = f"line {element.sourceline}: {name}={given[:40]!r} is no count of this file"
+                raise FileFormatError(told)
 
 
 def stl_records(content: bytes) -> np.ndarray | None:
