@@ -121,7 +121,9 @@ def instance(what: str, given: Any, kind: type) -> Any:
     """An object of a class."""
     if not isinstance(given, kind):
         article = "an" if kind.__name__[0] in "aeioAEIO" else "a"
-        raise DataTypeError(f"{what} must be {article} {kind.__name__}, got {shown(given)}")
+        has_one = isinstance(getattr(given, kind.__name__.lower(), None), kind)
+        hint = f": give its .{kind.__name__.lower()}" if has_one else ""
+        raise DataTypeError(f"{what} must be {article} {kind.__name__}, got {shown(given)}{hint}")
     return given
 
 

@@ -257,7 +257,7 @@ def forward_kinematics(
     """
     check_model(model)
     if frames is None:
-        index = np.arange(len(model.frames), dtype=np.int64)
+        index = np.arange(len(model.tree.frames), dtype=np.int64)
     else:
         names = frames if type(frames) in (list, tuple) else names_of("frames", frames)
         index = np.array([*map(model.frame_index, names)], np.int64)

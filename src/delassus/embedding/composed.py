@@ -62,4 +62,4 @@ def _projected(x, are_velocities: list[bool], lead: int, G: np.ndarray) -> np.nd
             flat = moved.reshape(*shape[:lead], -1, shape[-1])
             moved = (flat @ G).reshape(*shape[:-1], G.shape[-1])
             x = np.moveaxis(moved, -1, lead + axis)
-    return np.ascontiguousarray(x)
+    return np.asarray(x, order="C")  # which leaves one number one number

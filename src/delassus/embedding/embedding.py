@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +26,26 @@ from .held import check_held, serve_rows
 from .serving import KERNELS, serve
 from .structure.clusters import ClusterParts, describe, find_clusters
 from .structure.spins import Spin, lumped
-from .subspaces import Subspaces, actuation_matrix, check_actuators, efforts, subspaces
+from .subspaces import (
+    Subspaces,
+    actuated_joints,
+    actuation_matrix,
+    check_actuators,
+    efforts,
+    subspaces,
+)
+
+
+class _OfModelError(DataTypeError, AttributeError):
+    """A function asks an embedding for what only a model has."""
+
+
+# Attributes of a model that its class does not show.
+_OF_MODELS = (
+    *("bodies", "frames", "shapes", "joints", "gravity", "lower", "upper", "velocity_limit"),
+    *("effort_limit", "damping", "friction", "armature", "stiffness", "rest"),
+    *("contact_exclusions", "contact_pairs"),
+)
 
 
 class Embedding(Immutable, Mechanism):
@@ -101,6 +120,20 @@ class Embedding(Immutable, Mechanism):
     def tree(self) -> Model:
         """The model that is embedded: its spanning tree."""
         return self.model
+
+    def all_constraints(self, held: Iterable[Constraint]) -> tuple[Constraint, ...]:
+        """Constraints of the spanning tree: those that are embedded, then those that hold this."""
+        return (*self.constraints.declared, *held)
+
+    def degrees_of_freedom(self, joint: str) -> np.ndarray:
+        """Numbers of a joint's velocities, in y'; an error for a joint that follows from others."""
+        own = self.model.degrees_of_freedom(joint)
+        if not np.isin(own, self.independent_dofs).all():
+            raise ModelError(
+                f"joint {joint!r} follows from others in this embedding: name independent joints "
+                f"({', '.join(self.independent_joints)}), or embed with others"
+            )
+        return self.inner[own]
 
     def lumped_with(self, held: tuple[Constraint, ...]) -> Constraints:
         """Constraints on the lumped model: others before those that are embedded."""
@@ -293,6 +326,16 @@ class Embedding(Immutable, Mechanism):
         """Raise an error for rows at rotors, or at joints that follow from others."""
         check_held(self, constraints)
 
+    def __getattr__(self, name: str) -> Any:
+        """What a model has and an embedding has not: say where it is."""
+        if not name.startswith("_") and (name in _OF_MODELS or hasattr(Model, name)):
+            raise _OfModelError(
+                f"an Embedding has no {name!r}: it is emb.model.{name}. A function that needs it "
+                "takes a Model: give it emb.model, with emb.spanning(y) and "
+                "emb.spanning_velocity(y, yd)"
+            )
+        raise AttributeError(f"an Embedding has no {name!r}")
+
     def __repr__(self) -> str:
         loops = sum(cluster.kind != "joint" for cluster in self.clusters)
         return f"<Embedding of {self.name!r}: {loops} clusters, nv {self.nv} of {self.model.nv}>"
@@ -309,17 +352,21 @@ def embed(
     The constraints are those of the model if none are given. `independent` names the joints whose
     coordinates are independent, for clusters in which it names any; else these are as the file
     declares, or chosen, `actuators` first. These are names of joints, or closures of the model by
-    a hinge or slider that a motor drives; see `Embedding.W` and `Embedding.efforts`.
+    a hinge or slider that a motor drives; see `Embedding.W` and `Embedding.efforts`. If none are
+    given, they are the joints of `model.actuators`.
     """
     check_model(model)
     if not isinstance(model, Model):
-        raise DataTypeError(f"only a Model can be embedded, got {type(model).__name__}")
+        raise DataTypeError(
+            f"only a Model can be embedded, got {type(model).__name__}: give its .model, with all "
+            "constraints that are to be embedded"
+        )
     if isinstance(constraints, Constraints):
         if constraints.model is not model:
             raise ModelError("these constraints are on another model")
         constraints = constraints.declared  # what never opens needs no stabilisation
     cs = Constraints(model, constraints)
-    driven = check_actuators(model, actuators)
+    driven = check_actuators(model, actuated_joints(model) if actuators is None else actuators)
     actuated = tuple(x for x in driven if isinstance(x, str))
     named = None if independent is None else _joints(model, "independent joints", independent)
     structure, reference = find_clusters(model, cs, named, actuated)

@@ -73,7 +73,10 @@ def serve_rows(
     if any(map(is_symbolic, inputs)):
         if kernel in (hybrid, hybrid_delassus):
             return None
-        raise DataTypeError(f"{kernel.label} takes no symbols on an embedding")
+        raise DataTypeError(
+            f"{kernel.label} takes numbers on an embedding, not symbols: only constrained_dynamics "
+            "takes both. Trace it on Constraints(emb.model, ...)"
+        )
     if kernel is evaluate_rows:
         return list(deliver(_rows(emb, cs, inputs, threads), out))
     if kernel is hybrid:
@@ -89,7 +92,10 @@ def serve_rows(
         G = _delassus(emb, cs, q, threads)
         damped = G + damping[..., None] * np.eye(cs.size)
         return list(deliver((np.linalg.inv(damped),), out))
-    raise DataTypeError(f"{kernel.label} takes constraints on a model, not on an embedding")
+    raise DataTypeError(
+        f"{kernel.label} takes constraints on a model, not on an embedding: give it emb.model and "
+        "Constraints(emb.model, emb.all_constraints(constraints.declared)), with emb.spanning(y)"
+    )
 
 
 def _rows(emb: Embedding, cs: Constraints, inputs: tuple, threads) -> tuple[np.ndarray, ...]:

@@ -36,6 +36,7 @@ def serve(
 ) -> list | None:
     """Outputs of a kernel on y, or on spanning states; None if a kernel takes these as they are."""
     if any(map(is_symbolic, inputs)):
+        _check_symbols(emb, kernel)
         return None
     if kernel in KERNELS:
         found = _dynamics(emb, kernel, inputs, threads)
@@ -50,8 +51,22 @@ def serve(
     elif kernel.signature.model in (EmbeddedArrays, ProjectedArrays):
         found = None
     else:
-        raise DataTypeError(f"{kernel.label} takes a model, not an embedding")
+        raise DataTypeError(
+            f"{kernel.label} takes a model, not an embedding: give it emb.model, with "
+            "emb.spanning(y) and emb.spanning_velocity(y, yd)"
+        )
     return None if found is None else list(deliver(tuple(found), out))
+
+
+def _check_symbols(emb: Embedding, kernel: Kernel) -> None:
+    """Raise an error for a kernel that is put together of calls with numbers."""
+    is_kernel = kernel in KERNELS or (emb.is_constant and kernel in CONSTANT)
+    if not (is_kernel or kernel.signature.model in (EmbeddedArrays, ProjectedArrays)):
+        raise DataTypeError(
+            f"{kernel.label} takes numbers on this embedding, not symbols: only forward_dynamics "
+            "and inverse_dynamics take both. Trace it on the spanning tree, emb.model, and "
+            "multiply by emb.G(q); or trace constrained_dynamics(emb.model, ...)"
+        )
 
 
 def _are_as_taken(emb: Embedding, q, *velocities) -> bool:

@@ -83,6 +83,12 @@ def check_actuators(model: Model, actuators) -> tuple[str | Closure, ...]:
     return given
 
 
+def actuated_joints(model: Model) -> tuple[str, ...]:
+    """Names of the joints that the model's actuators drive, each once."""
+    driven = [a.joint if isinstance(a.joint, tuple) else (a.joint,) for a in model.actuators]
+    return tuple(dict.fromkeys(name for joints in driven for name in joints))
+
+
 def _has_one_axis(closure: Closure) -> bool:
     return isinstance(closure.joint_type, (Revolute, Prismatic))
 

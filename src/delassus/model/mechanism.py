@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 from ..compile import Kernel, Tabulated
+from .parts.constraints import Constraint
 
 
 class Mechanism(Tabulated):
@@ -20,6 +26,28 @@ class Mechanism(Tabulated):
     def tree(self) -> Mechanism:
         """The model whose bodies and joints these are."""
         return self
+
+    # Between a mechanism and its tree, for functions that work on the tree only:
+
+    def spanning(self, y: ArrayLike, near: ArrayLike | None = None) -> ArrayLike:
+        """Coordinates of the tree."""
+        return y
+
+    def independent(self, q: ArrayLike) -> ArrayLike:
+        """Coordinates of this, from those of the tree."""
+        return q
+
+    def independent_velocity(self, v: ArrayLike) -> ArrayLike:
+        """Velocities of this, from those of the tree."""
+        return v
+
+    def all_constraints(self, held: Iterable[Constraint]) -> tuple[Constraint, ...]:
+        """What holds the tree: constraints on this, and those that are part of this."""
+        return tuple(held)
+
+    def degrees_of_freedom(self, joint: str) -> np.ndarray:
+        """Numbers of a joint's velocities among those of this."""
+        raise NotImplementedError
 
     def serve_rows(
         self,

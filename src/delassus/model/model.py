@@ -154,6 +154,11 @@ class Model(Immutable, Mechanism):
             )
         return self._joint[name]
 
+    def degrees_of_freedom(self, joint: str) -> np.ndarray:
+        """Numbers of a joint's velocities, in v."""
+        own = self.joint(joint).v
+        return np.arange(own.start, own.stop)
+
     def body(self, name: str) -> Body:
         """The moving body of a name."""
         return self.bodies[self.body_index(name)]

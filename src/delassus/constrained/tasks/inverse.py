@@ -57,6 +57,7 @@ def constrained_inverse_dynamics(
     cs = check_constraints(model, constraints)
     tolerance = not_negative("tolerance", tolerance)
     q, v, a = (numbers_of(name, x) for name, x in (("q", q), ("v", v), ("a", a)))
+    v, a = model.independent_velocity(v), model.independent_velocity(a)
     force = inverse_dynamics(model, q, v, a, external_forces, threads=threads)
     driven = _driven(model, actuated)
     J = cs.jacobian(q, threads=threads)
@@ -77,18 +78,23 @@ def constrained_inverse_dynamics(
 def _driven(model: Model, actuated: str | Iterable[str] | None) -> np.ndarray:
     """The degrees of freedom of the joints that are actuated."""
     if actuated is None:
-        joints = [joint for joint in model.joints if not isinstance(joint.type, Free)]
+        free = [j.name for j in model.tree.joints if isinstance(j.type, Free)]
+        names = [name for name in _moving(model) if name not in free]
     else:
         names = dict.fromkeys(names_of("actuated joints", actuated))
-        joints = [model.joint(name) for name in names]
-    return np.array([k for j in joints for k in range(j.v.start, j.v.stop)], int)
+    return np.array([k for name in names for k in model.degrees_of_freedom(name)], int)
+
+
+def _moving(model: Model) -> list[str]:
+    """Names of the joints whose velocities are those of the model."""
+    return list(getattr(model, "independent_joints", model.tree.joint_names))
 
 
 def _message(model: Model, missing: np.ndarray, residual: np.ndarray) -> str:
     worst = missing.reshape(-1, model.nv)[np.nanargmax(residual)]
     k = int(np.argmax(worst))
-    joint = next(j for j in model.joints if j.v.start <= k < j.v.stop)
+    joint = next(name for name in _moving(model) if k in model.degrees_of_freedom(name))
     return (
         "neither actuated joints nor constraints give the forces that this motion takes: "
-        f"{worst[k]:.3g} is missing at joint {joint.name!r}"
+        f"{worst[k]:.3g} is missing at joint {joint!r}"
     )
