@@ -146,6 +146,10 @@ class Kernel:
                 self._batch[dtype] = made
             return self._batch[dtype]
 
+    def is_loaded(self, dtype: np.dtype) -> bool:
+        """Whether the entry for batches was used before, so that to call it costs no compiling."""
+        return dtype in self._batch
+
     def compilations(self) -> dict[str, Callable[[], Callable]]:
         """The functions that compile each entry of the kernel, by what the entry is for."""
         s = self.signature

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import shown
+from ..constrained.rows.constraints import Constraints
 from ..errors import ConvergenceError, SettingError, UnknownNameError
 from ..model.model import Model
-from ..model.parts.constraints import Constraint
 from ..model.parts.names import closest
 from .given.starting import on_joints, states_of
 from .runs import Worlds
@@ -30,7 +30,7 @@ class Sensors:
     dt: float
     worlds: int | None
     _worlds: Worlds
-    _held: Callable[[], list[Constraint]]
+    _constraints: Callable[[], Constraints]
     _watch: Watch
     _why_not_ready: str
 
@@ -69,7 +69,7 @@ class Sensors:
     def _place(self, own: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
         """Move worlds to states near these, at which joints hold."""
         worlds = self._worlds
-        q, v = on_joints(self.model, self._held(), q, v, self.worlds)
+        q, v = on_joints(self._constraints(), q, v, self.worlds)
         poses, twists = worlds.system.state(q, v)
         is_ended = ~worlds.is_alive[own]
         if is_ended.any():

@@ -184,7 +184,7 @@ class Simulator(Choosing, Sensors, Switches, Copies, Attributes):
         n = self.worlds
         given_q = states_of("q", start.q, self.model.nq, n)
         given_v = states_of("v", start.v, self.model.nv, n)
-        q, v = on_joints(self.model, self._held(), given_q, given_v, n)
+        q, v = on_joints(self._constraints(), given_q, given_v, n)
         self._worlds.start(*self.system.state(q, v), q, v)
         self._default = np.zeros((1, 1, self.n_controls))
         if self.model.nu > 0:

@@ -26,6 +26,7 @@ class Switches:
     _worlds: Worlds
     _declared: Model  # without references
     _references: np.ndarray  # see `given.references`
+    _last_held: Constraints | None = None
 
     @property
     def constraint_names(self) -> list[str]:
@@ -57,7 +58,7 @@ class Switches:
         worlds = self._worlds
         own = np.flatnonzero(worlds.is_alive)
         before_q, before_v = worlds.q[own].copy(), worlds.v[own]
-        cs = Constraints(self.model, self._held())
+        cs = self._constraints()
         q = close(cs, before_q, self.worlds)
         v = np.asarray(impact(self.model, q, before_v, cs).velocity)
         worlds.place(own, *worlds.system.state(q, v), q, v)
@@ -68,6 +69,13 @@ class Switches:
         """Constraints that are switched on."""
         are_on = self._worlds.switches[0, self._places()]
         return [c for c, is_on in zip(self.model.constraints, are_on, strict=True) if is_on]
+
+    def _constraints(self) -> Constraints:
+        """Constraints that are switched on. They are kept: to make them takes a while."""
+        held, kept = self._held(), self._last_held
+        if kept is None or kept.model is not self.model or kept.declared != tuple(held):
+            kept = self._last_held = Constraints(self.model, held)
+        return kept
 
     def _number(self, name: str | int) -> int:
         names = self.constraint_names

@@ -9,20 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...checks import real_array
-from ...compile import evaluate_plainly
+from ...compile import FLOAT64, evaluate_plainly
 from ...constrained.rows.constraints import Constraints
 from ...constrained.rows.jacobian import evaluate_rows
-from ...constrained.tasks.loops import close_loops
+from ...constrained.tasks.loops import close_loops, nearest_velocities
+from ...constrained.tasks.search import closed, distinct
 from ...errors import ConvergenceError, SettingError, ShapeError
 from ...model.model import Model
-from ...model.parts.constraints import Constraint
 from ...model.parts.keyframes import STARTS, Keyframe
 from ...model.parts.names import known_name
 
-CLOSED = 1e-10  # an error of rows, in metres or radians, that needs no projection
-# Loops whose rows depend on each other, as those of Cassie's feet, close slowly at the end: what is
-# left then is kept.
-_NEARLY = 1e-8
 # States whose errors plain Python finds faster than a kernel is compiled, and looks at so few of
 # them after which it pays to compile it.
 _FEW, _MOST_LOOKS = 4, 50
@@ -74,12 +70,11 @@ def states_of(what: str, given: ArrayLike | None, count: int, worlds: int | None
 
 
 def on_joints(
-    model: Model, held: list[Constraint], q: np.ndarray, v: np.ndarray, worlds: int | None
+    cs: Constraints, q: np.ndarray, v: np.ndarray, worlds: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The nearest states at which constraints hold."""
-    if not held:
+    if not cs.declared:
         return q, v
-    cs = Constraints(model, held)
     if not _are_closed(cs, q):
         q = close(cs, q, worlds)
     return q, _velocities(cs, q, v)
@@ -87,30 +82,26 @@ def on_joints(
 
 def _are_closed(cs: Constraints, q: np.ndarray) -> bool:
     """Whether all loops are closed as given; nothing is compiled for a few looks."""
-    if len(q) > _FEW or next(_looks) >= _MOST_LOOKS or cs.model.tree is not cs.model:
-        error = cs.position_error(q)
+    q, _ = distinct(q)
+    states = q, np.zeros((len(q), cs.model.nv))
+    is_few = len(q) <= _FEW and cs.model.tree is cs.model
+    if is_few and not evaluate_rows.is_loaded(FLOAT64) and next(_looks) < _MOST_LOOKS:
+        error = evaluate_plainly(evaluate_rows, cs, states)[3]
     else:
-        error = evaluate_plainly(evaluate_rows, cs, (q, np.zeros((len(q), cs.model.nv))))[3]
-    return bool(np.abs(error).max(initial=0.0) <= CLOSED)
+        error = evaluate_rows(cs, states)[3]
+    return bool((np.abs(error) <= closed(cs)).all())
 
 
 def _velocities(cs: Constraints, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """The nearest velocities that satisfy constraints."""
-    if not v.any():
-        return v
-    # In one call: the entry for single states would be compiled for this alone.
-    jacobians = cs.jacobian(q)
-    change = [np.linalg.lstsq(J, J @ x, rcond=1e-10)[0] for J, x in zip(jacobians, v, strict=True)]
-    return v - np.array(change)
+    return nearest_velocities(cs, q, v) if v.any() else v
 
 
 def close(cs: Constraints, q: np.ndarray, worlds: int | None) -> np.ndarray:
     """Configurations near q at which constraints hold; an error names the one that cannot."""
     try:
-        return np.asarray(close_loops(cs.model, q, cs, tolerance=CLOSED))
+        return np.asarray(close_loops(cs.model, q, cs))
     except ConvergenceError as error:
-        if np.max(error.error) <= _NEARLY:
-            return np.asarray(error.q)
         raise ConvergenceError(_where_open(cs, error, worlds), error.q, error.error) from None
 
 
