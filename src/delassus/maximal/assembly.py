@@ -182,15 +182,23 @@ def put_inertia(system, i, bodies, inertia, at):
 
 @function
 def put_momentum(system, i, wrenches, dt, bodies, momentum, at):
-    """M u- + dt (w_gc + w_e) of body i, six numbers from `at` on."""
+    """M u- + dt (w_g + w_e) of body i, without gyroscopic terms, six numbers from `at` on."""
     body, mass = i * BODY.size, system.bodies[i].mass
     wrench, A = (i - 1) * SIDE, get6(bodies, body + BODY.I)
-    turning, v = gyroscopic(bodies, i), get3(bodies, body + BODY.v)
+    v = get3(bodies, body + BODY.v)
     spin = symmetric_times(A, get3(bodies, body + BODY.omega))
     for k in range(3):
         force = mass * system.gravity[k] + wrenches[wrench + k]
         momentum[at + k] = mass * v[k] + dt * force
-        momentum[at + 3 + k] = spin[k] + dt * (wrenches[wrench + 3 + k] - turning[k])
+        momentum[at + 3 + k] = spin[k] + dt * wrenches[wrench + 3 + k]
+
+
+@function
+def add_gyroscopic(i, dt, bodies, momentum, at):
+    """Add - dt omega x I omega of body i to its momentum: the term of the start of the step."""
+    turning = gyroscopic(bodies, i)
+    for k in range(3):
+        momentum[at + 3 + k] = momentum[at + 3 + k] - dt * turning[k]
 
 
 @function
@@ -231,4 +239,5 @@ def step_momentum(
     for i in range(1, len(system.bodies)):
         put_inertia(system, i, work.bodies, inertia, 36 * (i - 1))
         put_momentum(system, i, wrenches, dt[0], work.bodies, momentum, TWIST.size * (i - 1))
+        add_gyroscopic(i, dt[0], work.bodies, momentum, TWIST.size * (i - 1))
     add_dof_impulses(system, tau, dt[0], work, free_blocks, momentum)

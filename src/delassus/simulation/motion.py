@@ -21,15 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..compile import absolute, clear, function, layout, maximum, routine, sincos, sqrt
+from ..compile import absolute, clear, function, layout, maximum, minimum, routine, sqrt
 from ..contact.operators.recovery import Limits
 from ..maximal.assembly import joint_rows, place_system
 from ..maximal.rows.blocks import ROW
 from ..maximal.rows.bodies import POSE, TWIST
 from ..maximal.rows.couplings import coupling_error, run_coupling
 from ..maximal.rows.joints import JOINT
-from ..spatial.quaternions import multiply, unit
-from ..spatial.vectors import dot, get3, get4, get6, put4, put6
+from ..maximal.spinning import turn
+from ..spatial.quaternions import conjugate, multiply, rotation
+from ..spatial.vectors import dot, get3, get4, get6, put3, put4, put6, rotate
 from .actuation.wrenches import release_loops
 from .solution.form import Form, Held
 
@@ -49,19 +50,9 @@ LITTLE, MOST_TURNS = 1e-6, 3
 # By how much the sum of squares of errors may grow, which is rounding; and what is taken of a
 # displacement that makes it grow by more: this part of it, then of the rest, down to the least.
 GROWTH, PART, LEAST_PART = 1.001, 0.25, 0.01
-
-_SMALL = 1e-12  # a rotation below which the quaternion of half the angle is exact to rounding
-
-
-@function
-def turn(quaternion, x):
-    """A quaternion (x, y, z, w) turned by a rotation vector in world axes."""
-    angle = sqrt(dot(x, x))
-    if angle < _SMALL:
-        return unit(multiply((0.5 * x[0], 0.5 * x[1], 0.5 * x[2], 1.0), quaternion))
-    s, c = sincos(0.5 * angle)
-    s = s / angle
-    return unit(multiply((s * x[0], s * x[1], s * x[2], c), quaternion))
+# How far a displacement may move bodies, of the largest error: near a dead point what closes a
+# joint is far away, and bodies that pass it soon need not go there.
+FARTHEST = 20.0
 
 
 @function
@@ -128,9 +119,12 @@ def move_by_shift(model, share, switches, state, work):
 
 
 @function
-def approach(model, switches, state, work):
-    """Move bodies by work.shift, or by the part of it that does not open joints; returns that."""
-    before, share = squared_errors(model, work.rows), 1.0
+def approach(model, most, switches, state, work):
+    """Move bodies by the part `most` of work.shift, or by less that does not open joints.
+
+    Angular velocities turn with bodies, so that these keep their energy. Returns the part.
+    """
+    before, share = squared_errors(model, work.rows), most
     for t in range(POSE.size * (len(model.bodies) - 1)):
         work.unmoved[t] = state.poses[t]
     move_by_shift(model, share, switches, state, work)
@@ -139,9 +133,25 @@ def approach(model, switches, state, work):
         and largest_error(model, work.rows) > LITTLE
         and squared_errors(model, work.rows) > GROWTH * before
     ):
-        share = PART * share if share > LEAST_PART else 0.0
+        share = PART * share if share > LEAST_PART * most else 0.0
         move_by_shift(model, share, switches, state, work)
+    for i in range(len(model.bodies) - 1):
+        at = i * POSE.size + POSE.quaternion
+        x, y, z, w = multiply(get4(state.poses, at), conjugate(get4(work.unmoved, at)))
+        omega = get3(state.twists, i * TWIST.size + TWIST.omega)
+        put3(state.twists, i * TWIST.size + TWIST.omega, rotate(rotation(x, y, z, w), omega))
     return share
+
+
+@function
+def nearby(model, work):
+    """The part of work.shift by which centres of mass move FARTHEST times the largest error."""
+    longest = 0.0
+    for i in range(len(model.bodies) - 1):
+        d = get3(work.shift, 6 * i)
+        longest = maximum(longest, dot(d, d))
+    within = FARTHEST * largest_error(model, work.rows)
+    return minimum(1.0, within / sqrt(longest)) if longest > 0.0 else 1.0
 
 
 @function
@@ -176,7 +186,7 @@ def closing(form: Form) -> tuple[Callable, Callable]:
         ):
             put_gap(model, ROW.residual, work)
             smallest_change(model, work)
-            share = approach(model, switches, state, work)
+            share = approach(model, nearby(model, work), switches, state, work)
             turn += 1
 
     return smallest_change, displace

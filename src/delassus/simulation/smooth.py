@@ -19,8 +19,8 @@ that stages may be normalised and the order stays. Accelerations are the change 
 forces that act for a second, with all else as in a step; so they take what assembles a step.
 
 A step that would have contacts, limits within their margin, or dry friction is that of MIDPOINT.
-Springs, dampers and servos are explicit here; where they are too stiff for it, the step is that of
-MIDPOINT, too.
+Springs, dampers, servos and gyroscopic terms are explicit here; where they are too stiff, or a body
+tumbles too fast for it, the step is that of MIDPOINT, too.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from ..compile import function, layout, maximum, routine
 from ..contact.operators.recovery import Limits
 from ..maximal.assembly import (
     add_dof_impulses,
+    add_gyroscopic,
     joint_rows,
     place_system,
     put_joint_rows,
@@ -40,12 +41,12 @@ from ..maximal.assembly import (
 )
 from ..maximal.rows.biases import SETTINGS
 from ..maximal.rows.blocks import ROW
-from ..maximal.rows.bodies import POSE, TWIST
+from ..maximal.rows.bodies import BODY, POSE, TWIST
 from ..maximal.rows.couplings import coupling_drift
 from ..maximal.rows.drifts import held_drift
 from ..maximal.rows.limits import find_active
 from ..spatial.quaternions import multiply, unit
-from ..spatial.vectors import get3, get4, get6, put3, put4, put6
+from ..spatial.vectors import cross, dot, get3, get4, get6, put3, put4, put6, symmetric_times
 from .actuation.forces import find_sides, free_inertia, put_levels, put_tau
 from .actuation.wrenches import put_wrenches, release_couplings, release_loops
 from .motion import closing, find_errors, move_poses, put_gap
@@ -72,6 +73,8 @@ SMOOTH = layout(
 _NONE = (0, 0, 0, 0)  # counts of cone rows
 # Explicit steps are stable up to 2.8 and accurate to some 1e-4 of what a damper does below this.
 STIFF = 0.5
+# Radians in a step beyond which a body that tumbles loses too much: 1e-8 of its energy in a step.
+TUMBLING = 0.1
 MOST_PASSES = 12  # solutions for accelerations, until joints hold
 
 
@@ -111,6 +114,7 @@ def put_one_second(model, request, work):
     find_sides(model, work.v, True, work)
     for i in range(1, len(model.bodies)):
         put_momentum(model, i, work.wrenches, 1.0, work.bodies, work.momentum, 6 * (i - 1))
+        add_gyroscopic(i, 1.0, work.bodies, work.momentum, 6 * (i - 1))
     for k in range(len(model.dofs)):
         work.tau[k] = work.torques[k] - model.damping[k] * work.v[k]
         work.weights[k] = model.armature[k]
@@ -268,9 +272,26 @@ def projecting(form: Form) -> Callable:
 
 @function
 def is_smooth(model, request, work):
-    """Whether limits and dry friction have no rows, and no spring, damper or servo is stiff."""
-    limits = find_active(model, work.q, request.settings[SETTINGS.limit_margin], work.active)
-    return limits == 0 and len(model.bounded) == 0 and not is_stiff(model, request, work)
+    """Whether no limit or dry friction has rows, nothing is stiff, and no body tumbles fast."""
+    settings = request.settings
+    limits = find_active(model, work.q, settings[SETTINGS.limit_margin], work.active)
+    if limits > 0 or len(model.bounded) > 0 or is_stiff(model, request, work):
+        return False
+    return not tumbles(model, settings[SETTING.dt], work.bodies)
+
+
+@function
+def tumbles(model, dt, bodies):
+    """Whether the momentum of a body turns in it, by omega x I omega, by more than TUMBLING."""
+    result = False
+    for i in range(1, len(model.bodies)):
+        at = i * BODY.size
+        omega = get3(bodies, at + BODY.omega)
+        spin = symmetric_times(get6(bodies, at + BODY.I), omega)
+        turning = cross(omega, spin)
+        fast = dt * dt * dot(turning, turning) > TUMBLING * TUMBLING * dot(spin, spin)
+        result = result or fast
+    return result
 
 
 @function
@@ -304,6 +325,8 @@ def smooth_stepping(form: Form, finish_step: Callable) -> Callable:
             return count
         for t in range(POSE.size * (len(model.bodies) - 1)):
             state.poses[t] = work.before_half[t]
+        for t in range(TWIST.size * (len(model.bodies) - 1)):
+            state.twists[t] = state.before[t]
         residual = runge_kutta(model, request, state, work)
         project(model, request, state, work)
         for k in range(len(model.rest)):

@@ -32,10 +32,12 @@ from ..maximal.assembly import (
 )
 from ..maximal.rows.biases import SETTINGS
 from ..maximal.rows.blocks import ROW
-from ..maximal.rows.bodies import BODY, POSE, TWIST
+from ..maximal.rows.bodies import POSE, TWIST
 from ..maximal.rows.contacts import CONTACT
 from ..maximal.rows.limits import ACTIVE
-from ..spatial.vectors import cross, get3, get6, put6, symmetric_times
+from ..maximal.rows.softening import RIGID, SOFTENING
+from ..maximal.spinning import move_freely
+from ..spatial.vectors import get6, put6
 from .actuation.forces import (
     ACTUATION,
     FREE_PASSES,
@@ -49,9 +51,10 @@ from .actuation.wrenches import put_wrenches, release_couplings, release_loops
 from .collision.contacts import collide
 from .collision.matching import match
 from .collision.outside import add_outside
-from .motion import DISPLACEMENT, closing, largest_error, move_poses
+from .motion import DISPLACEMENT, closing, largest_error
 from .narrow.records import COLLISION
 from .solution.cones import forget_reactions, put_cones, stop_parting
+from .solution.energy import ENERGY, count_heights, count_work, find_kept, give_back
 from .solution.form import Form
 from .solution.solving import DRAIN, SOLUTION, SOLVING, solving
 from .told.metrics import METRICS, TIME, put_metrics, spend, start_clock
@@ -80,6 +83,7 @@ STEP = layout(
     ACTUATION,
     METRICS,
     DISPLACEMENT,
+    ENERGY,
     rows=("n_rows", ROW),
     active=("n_limits", ACTIVE),
     contacts=("n_slots", CONTACT),
@@ -110,33 +114,14 @@ class Request(NamedTuple):
 
 
 @routine
-def put_motion(model, dt, state, integrator, work):
+def put_motion(model, dt, work):
     """Momentum with all forces, and the weights of springs."""
     for i in range(1, len(model.bodies)):
         at = TWIST.size * (i - 1)
         put_momentum(model, i, work.wrenches, dt, work.bodies, work.momentum, at)
-        if integrator != EULER:
-            turn_at_mean(i, dt, work.bodies, state.before, work.momentum, at)
     put_tau(model, work)
     add_dof_impulses(model, work.tau, dt, work, work.free_blocks, work.momentum)
     put_weights(model, work.gains, dt, work.weights)
-
-
-@function
-def turn_at_mean(i, dt, bodies, before, momentum, at):
-    """The gyroscopic term of body i at the mean velocity that the last step makes expect."""
-    body = i * BODY.size
-    inertia, omega = get6(bodies, body + BODY.I), get3(bodies, body + BODY.omega)
-    last = get3(before, at + TWIST.omega)
-    mean = (
-        1.5 * omega[0] - 0.5 * last[0],
-        1.5 * omega[1] - 0.5 * last[1],
-        1.5 * omega[2] - 0.5 * last[2],
-    )
-    now = cross(omega, symmetric_times(inertia, omega))
-    then = cross(mean, symmetric_times(inertia, mean))
-    for k in range(3):
-        momentum[at + 3 + k] = momentum[at + 3 + k] + dt * (now[k] - then[k])
 
 
 @function
@@ -186,7 +171,10 @@ def find_contacts(model, request, state, work):
     half = first_part(whole, settings)
     for t in range(POSE.size * n):
         work.before_half[t] = state.poses[t]
-    move_poses(n, state.poses, state.twists, half)
+    for t in range(TWIST.size * n):
+        state.before[t] = state.twists[t]
+    if half > 0.0:
+        move_freely(model, state.poses, state.twists, half)
     place_system(model, state.poses, state.twists, state.q, work)
     count = collide(
         model,
@@ -201,6 +189,8 @@ def find_contacts(model, request, state, work):
     if count > whole[WHOLE.contact_slots]:
         for t in range(POSE.size * n):
             state.poses[t] = work.before_half[t]
+        for t in range(TWIST.size * n):
+            state.twists[t] = state.before[t]
     spend(work, TIME.collision)
     return count
 
@@ -210,6 +200,12 @@ def is_open(model, whole, settings, work):
     """Whether a joint is open by more than it may."""
     error = largest_error(model, work.rows)
     return whole[WHOLE.integrator] != EULER and error > settings[SETTING.joint_opening]
+
+
+@function
+def is_rigid(settings):
+    """Whether joints are rigid."""
+    return settings[SETTING.joint_softening + SOFTENING.law] == RIGID
 
 
 @function
@@ -272,7 +268,7 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
 
         Returns natural map, joint residual, iterations, and how often the step was solved.
         """
-        dt, integrator = request.settings[SETTING.dt], request.whole[WHOLE.integrator]
+        dt = request.settings[SETTING.dt]
         put_wrenches(model, request.pushes, work.bodies, work.wrenches)
         put_levels(model, request.control, dt, work)
         find_sides(model, work.v, True, work)
@@ -281,7 +277,7 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
         if not is_tried:
             stop_parting(counts, work)
         while is_changed and passes < MOST_PASSES:
-            put_motion(model, dt, state, integrator, work)
+            put_motion(model, dt, work)
             prepare(model, work)
             for i in range(len(model.bodies) - 1):
                 place = 6 * model.places[i].position
@@ -325,13 +321,21 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
             state.held[t] = work.held[t]
         for i in range(n):
             place = 6 * model.places[i].position
-            put6(state.before, 6 * i, get6(state.twists, 6 * i))
             put6(state.twists, 6 * i, get6(work.solved, place))
         for k in range(len(model.rest)):
             state.q[k] = work.q[k]
-        move_poses(n, state.poses, state.twists, settings[SETTING.dt] - first_part(whole, settings))
+        rest = settings[SETTING.dt] - first_part(whole, settings)
+        move_freely(model, state.poses, state.twists, rest)
+        is_kept = whole[WHOLE.integrator] != EULER and is_rigid(settings)
+        is_kept = is_kept and find_kept(model, counts, work)
+        if is_kept:
+            count_work(model, first_joint(model), work)
         if whole[WHOLE.displacement] > 0 or is_open(model, whole, settings, work):
+            count_heights(model, -1.0, state.poses, work)
             displace(model, request.switches, state, work)
+            count_heights(model, 1.0, state.poses, work)
+        if is_kept:
+            give_back(model, state, work)
         put_metrics(model, counts, told, request.options, metrics, work)
 
     return finish_step

@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...contact.operators.elements import joint_records
-from ...contact.operators.order import Order
+from ...contact.operators.order import Order, index_record
 from ...maximal.structure.packed import SIDE
 from ...maximal.system import MaximalSystem
 from ..collision.geometry import Geometry
 
 Rows = tuple[int, tuple[int, ...]]  # how many rows, and the bodies that they touch; 0 is the world
+
+
+# Bodies that joints hold together: the number of the first of them, and whether joints hold them in
+# the world.
+ISLAND = index_record("first", "is_anchored")
+
+
+def islands(system: MaximalSystem) -> np.ndarray:
+    """The ISLAND of each body."""
+    first = list(range(system.n_bodies + 1))
+
+    def root(body: int) -> int:
+        while first[body] != body:
+            body = first[body]
+        return body
+
+    held = [tuple(bodies) for rows, bodies in joint_elements(system) if rows > 0]
+    for bodies in held:
+        own = sorted({root(b) for b in bodies if b > 0})
+        for b in own[1:]:
+            first[b] = own[0]
+    anchored = {root(b) for bodies in held if 0 in bodies for b in bodies if b > 0}
+    roots = [root(b) for b in range(1, system.n_bodies + 1)]
+    return np.array([(r - 1, int(r in anchored)) for r in roots], ISLAND)
 
 
 def joint_elements(system: MaximalSystem) -> list[Rows]:

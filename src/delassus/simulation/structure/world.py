@@ -20,12 +20,12 @@ from ..collision.geometry import GEOMETRY_FIELDS, Geometry, GeometryArrays
 from ..collision.outside import OUTSIDE
 from ..collision.pairs import pair_type
 from ..collision.shapes import shape_type
-from .elements import cone_bodies, elements, joint_elements
+from .elements import ISLAND, cone_bodies, elements, islands, joint_elements
 from .grouping import GROUP_TYPES, NO_EXTENTS, NO_GROUPS, Groups, Tree, group
 from .state import state_sizes
 
 OPERATOR_FIELDS = (
-    *("places", "columns", "inner_rows", "updates", "order", "held", "springs", "pairs"),
+    *("places", "columns", "inner_rows", "updates", "order", "held", "springs", "pairs", "islands"),
     *Groups._fields,
 )
 
@@ -39,8 +39,9 @@ class WorldArrays(
     """The arrays of a system, of the operator over its bodies, and of its shapes.
 
     `held` are the elements of joint rows, `springs` one for each degree of freedom: see
-    `contact.operators.elements`. `roots` are the first bodies of trees, `loops` the elements of
-    rows that are not of the tree over groups of degrees of freedom: see `grouping.Groups`.
+    `contact.operators.elements`. `islands` are those of bodies: see `elements.ISLAND`. `roots` are
+    the first bodies of trees, `loops` the elements of rows that are not of the tree over groups of
+    degrees of freedom: see `grouping.Groups`.
     """
 
     __slots__ = ()
@@ -52,7 +53,7 @@ class WorldArrays(
     @classmethod
     def array_types(cls, real: np.dtype) -> tuple[np.dtype, ...]:
         """The element type of each array."""
-        own = (PLACE, COLUMN, INDEX, TARGET, INDEX, JOINT, JOINT, PAIR)
+        own = (PLACE, COLUMN, INDEX, TARGET, INDEX, JOINT, JOINT, PAIR, ISLAND)
         geometry = (shape_type(real), pair_type(real), real)
         drives = (actuator_type(real), INDEX, real, real, real)
         return (*SystemArrays.array_types(real), *own, *GROUP_TYPES, *geometry, *drives)
@@ -71,6 +72,7 @@ class WorldArrays(
             world.held,
             world.springs,
             world.pairs,
+            islands(world.system),
             *world.groups,
             geometry.shapes,
             geometry.candidates,
