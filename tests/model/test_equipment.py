@@ -127,6 +127,7 @@ def test_contacts_name_frames_and_single_collision_shapes_that_exist():
         ({"softness": [1, 2]}, "softness must be 7 finite numbers"),
         ({"contype": 0.5}, "contype must be an integer of 32 bits"),
         ({"margin": np.nan}, "margin must be a finite number"),
+        ({"condim": 4}, "condim must be 1, without friction, or 3"),
     ],
 )
 def test_wrong_numbers_of_contacts_are_errors(given, message):

@@ -25,6 +25,7 @@ from ..maximal import Stabilization
 from ..maximal.settings import step_size
 from ..model.parts.names import known_name
 from .runs import Settings, Worlds
+from .solution.impacts import IMPACTS
 from .solution.solving import SOLVING
 from .step import EULER, MIDPOINT, RK4
 
@@ -50,6 +51,7 @@ class Choice(NamedTuple):
     max_iterations: int | None
     stabilization: Stabilization | None
     displacement: bool
+    impact: str
     is_driven: bool  # by actuators
 
     def checked(self) -> Choice:
@@ -57,6 +59,7 @@ class Choice(NamedTuple):
         known_name("integrator", self.integrator, INTEGRATORS)
         known_name("the solver of a Simulator", self.solver, SOLVERS)
         flag("displacement", self.displacement)
+        known_name("impact", self.impact, IMPACTS)
         return self._replace(dt=step_size(self.dt))
 
     @property
@@ -88,7 +91,7 @@ class Choice(NamedTuple):
             0.0,
             0.0,
         ]
-        whole += [INTEGRATORS[self.integrator], int(self.is_displaced)]
+        whole += [INTEGRATORS[self.integrator], int(self.is_displaced), IMPACTS.index(self.impact)]
         return Settings(whole, np.array(numbers), options, is_swept)
 
     def _solver(self) -> tuple[list[int], np.ndarray, bool]:
@@ -138,6 +141,11 @@ class Choosing:
     def displacement(self) -> bool:
         """Whether joints are closed by displacement after each step."""
         return self._choice.is_displaced
+
+    @property
+    def impact(self) -> str:
+        """The name of the law of impacts."""
+        return self._choice.impact
 
     @property
     def stabilization(self) -> Stabilization:

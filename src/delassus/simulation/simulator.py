@@ -54,6 +54,10 @@ class Simulator(Choosing, Sensors, Switches, Copies, Attributes):
 
     With `displacement` bodies are moved after each step so that joints are closed.
 
+    `impact` is the law by which contacts bounce: "newton" (velocities turn around, of all contacts
+    at once), "poisson" (impulses grow by 1 + e), or "sequential" (one pair of bodies after another,
+    as in a cradle of spheres). None of them gives energy.
+
     `ground` is whether there is a plane z = 0, in a model that has no plane of the world itself; by
     default not in one that `describes_world`, as an MJCF file or a <world> of SDF does.
     `friction` and `restitution` are those of shapes that say nothing of it. Contacts are hard, but
@@ -86,6 +90,7 @@ class Simulator(Choosing, Sensors, Switches, Copies, Attributes):
         solver_parameters: Mapping[str, Any] | None = None,
         stabilization: Stabilization | None = None,
         displacement: bool = False,
+        impact: str = "newton",
         soft_contacts: bool | Softening = False,
         contact_slots: int = 16,
         meshes: str = "planes",
@@ -100,7 +105,7 @@ class Simulator(Choosing, Sensors, Switches, Copies, Attributes):
         known_name("coordinates", coordinates, ("maximal",))
         self._choice = Choice(
             dt, integrator, solver, solver_parameters, tolerance, joint_tolerance, max_iterations,
-            stabilization, displacement, self.model.nu > 0,
+            stabilization, displacement, impact, self.model.nu > 0,
         ).checked()  # fmt: skip
         self.worlds = None if worlds is None else positive_integer("worlds", worlds)
         self.on_error = known_name("on_error", on_error, ON_ERROR)
@@ -199,7 +204,8 @@ class Simulator(Choosing, Sensors, Switches, Copies, Attributes):
         """Count steps from a time on."""
         self._start, self._steps, self._why_not_ready = time, 0, ""
         count = self._worlds.count
-        self._watch = Watch(self.bounds, self.system, count, self.worlds is not None)
+        sizes = self._worlds.geometry.body_sizes()
+        self._watch = Watch(self.bounds, self.system, count, self.worlds is not None, sizes)
 
     @property
     def time(self) -> float:

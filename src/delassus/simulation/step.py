@@ -56,6 +56,7 @@ from .narrow.records import COLLISION
 from .solution.cones import forget_reactions, put_cones, stop_parting
 from .solution.energy import ENERGY, count_heights, count_work, find_kept, give_back
 from .solution.form import Form
+from .solution.impacts import IMPACT, forget_bounces, impacts, put_bounces
 from .solution.solving import DRAIN, SOLUTION, SOLVING, solving
 from .told.metrics import METRICS, TIME, put_metrics, spend, start_clock
 
@@ -71,8 +72,8 @@ CLOSING_SPEED, PUSHED_REFLECTION, OPEN_REFLECTION = 1e-3, 0.95, 0.5
 # long. How many these are doubles each time in between.
 UNSOLVED, FAILED, FEWEST_RESIGNED, MOST_RESIGNED = 1e-3, 0.1, 15.0, 240.0
 # Whole settings of a call: those of contact solvers, the integrator, whether joints are closed by
-# displacement, the slots, and the address of a function for controls, or 0.
-WHOLE = slots(SOLVING, integrator=1, displacement=1, contact_slots=1, controller=1)
+# displacement, the law of impacts, the slots, and the address of a function for controls, or 0.
+WHOLE = slots(SOLVING, integrator=1, displacement=1, impact=1, contact_slots=1, controller=1)
 # Numbers of a call: those of rows, of contact solvers, and a few more. The time at the start of a
 # call is `start` + `before` dt.
 SETTING = slots(SETTINGS, margin=1, joint_tolerance=1, start=1, before=1)
@@ -97,6 +98,7 @@ STEP = layout(
     before_half=("n_bodies", POSE.size),
     solved=("n_bodies", 6),
     known=("n_slots", 3),
+    impact=IMPACT,
     control="n_controls",
 )
 
@@ -167,6 +169,7 @@ def find_contacts(model, request, state, work):
     If they exceed the slots, poses are as they were.
     """
     start_clock(work)
+    work.impact.turns[0] = work.impact.turns[1] = 0.0
     whole, settings, n = request.whole, request.settings, len(model.bodies) - 1
     half = first_part(whole, settings)
     for t in range(POSE.size * n):
@@ -260,6 +263,7 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
     """The function for the rest of a step, once contacts are found, in a form and by a solver."""
     first_joint, prepare = form.first_joint, form.prepare
     solve_step = solving(form, solve_cones)
+    solve_impacts = impacts(solve_step, (WHOLE, SETTING))
     _, displace = closing(form)
 
     @function
@@ -274,6 +278,7 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
         find_sides(model, work.v, True, work)
         natural, residual, iterations, passes, is_changed = 0.0, 0.0, 0.0, 0, True
         is_calm, is_tried = state.calm[0] > 0.0, not goes_on_resigned(state)
+        bounces = put_bounces(model, counts, request.settings, work) and is_tried
         if not is_tried:
             stop_parting(counts, work)
         while is_changed and passes < MOST_PASSES:
@@ -283,13 +288,23 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
                 place = 6 * model.places[i].position
                 put6(work.forces, place, get6(work.momentum, 6 * i))
             spend(work, TIME.factorisation)
-            natural, residual, more = solve_step(
-                model, counts, request.whole, request.options,
-                request.settings[SETTING.joint_tolerance], is_calm, work.forces, work.solved, work,
-            )  # fmt: skip
+            if bounces:
+                natural, residual, more = solve_impacts(
+                    model, counts, request, work.forces, work.solved, work
+                )
+            else:
+                natural, residual, more = solve_step(
+                    model, counts, request.whole, request.options,
+                    request.settings[SETTING.joint_tolerance], is_calm, work.forces, work.solved,
+                    work,
+                )  # fmt: skip
             most = UNSOLVED if request.whole[WHOLE.interior] > 0 else FAILED
             is_failed = natural > most or residual > FAILED
-            if is_failed and stop_parting(counts, work):
+            was_asked = is_failed and bounces
+            if was_asked:
+                forget_bounces(model, counts, work)
+                bounces = False
+            if is_failed and (stop_parting(counts, work) or was_asked):
                 resign(state)
                 is_tried = False
                 forget_reactions(model, counts, work)

@@ -65,6 +65,28 @@ def test_priority_decides_and_a_declared_pair_goes_before():
     assert found["cground"].material == Material(0.5, 0.4)
 
 
+def test_the_ground_that_a_simulator_adds_says_nothing_of_its_own():
+    own = dl.Surface(friction=0.2, restitution=0.3)
+    model = balls(a=own, b=dl.Surface(), c=dl.Surface(priority=-1))
+    sim = dl.Simulator(model, friction=0.9, restitution=0.6)
+    found = pairs(sim._worlds.geometry)
+    assert found["aground"].material == Material(0.2, 0.3)
+    assert found["bground"].material == found["cground"].material == Material(0.9, 0.6)
+    assert found["ab"].material == Material(0.9, 0.6)
+
+
+def test_condim_1_is_without_friction_unless_the_other_shape_has_some():
+    smooth = dl.Surface(friction=0.7, condim=1)
+    model = balls(a=smooth, b=smooth, c=dl.Surface(friction=0.5))
+    found = pairs(Geometry(model, [ground_plane(Material(0.3), is_silent=True)]))
+    assert found["ab"].material.friction == 0.0
+    assert found["ac"].material.friction == 0.7  # the larger coefficient, as in MuJoCo
+    assert found["aground"].material.friction == 0.0
+    assert found["cground"].material.friction == 0.5
+    first = balls(a=dl.Surface(friction=0.7, condim=1, priority=1), c=dl.Surface(friction=0.5))
+    assert pairs(Geometry(first))["ac"].material.friction == 0.0
+
+
 def test_margins_of_shapes_add_up():
     geometry = Geometry(balls(a=dl.Surface(margin=0.1), b=dl.Surface(margin=0.2)))
     poses = [[0, 0, 0, *FLAT], [0, 0, 0.26 + 0.29, *FLAT]]

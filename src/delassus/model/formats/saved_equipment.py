@@ -13,7 +13,7 @@ from .json import Item
 _TEXTS = ("name", "joint", "kind", "frame", "other", "shape")
 _RANGES = ("control_range", "force_range")
 _LISTS = ("gear", "q", "v", "u")
-_INTEGERS = ("contype", "conaffinity", "priority")
+_INTEGERS = ("contype", "conaffinity", "priority", "condim")
 _PARTS = {
     "actuators": (
         Actuator,

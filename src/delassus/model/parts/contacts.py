@@ -31,7 +31,9 @@ class Surface:
     coefficient of sliding friction, `restitution` that of bouncing (0 to 1). `softness` is solref
     and solimp of MuJoCo, seven numbers. None stands for what the simulator takes by default. A
     contact counts from the distance `margin` on. Where two surfaces differ, that of the higher
-    `priority` decides; if they are equal, a simulator combines them by a rule of its own.
+    `priority` decides; if they are equal, a simulator takes the larger numbers. `condim` is that of
+    MuJoCo: 1 for contacts without friction, whatever the coefficients, unless the other surface has
+    3.
     """
 
     contype: int = 1
@@ -41,6 +43,7 @@ class Surface:
     softness: Softness | None = None
     margin: float = 0.0
     priority: int = 0
+    condim: int = 3
 
     if TYPE_CHECKING:  # any numbers are taken for the softness
 
@@ -53,13 +56,19 @@ class Surface:
             softness: ArrayLike | None = None,
             margin: float = 0.0,
             priority: int = 0,
+            condim: int = 3,
         ) -> None: ...
 
     def __post_init__(self) -> None:
         values = contact_numbers(self)
         values["margin"] = finite_number("margin", self.margin, ModelError)
-        for name in ("contype", "conaffinity", "priority"):
+        for name in ("contype", "conaffinity", "priority", "condim"):
             values[name] = _integer(name, getattr(self, name))
+        if values["condim"] not in (1, 3):
+            raise ModelError(
+                f"condim must be 1, without friction, or 3, with it, got {shown(self.condim)}: "
+                "there is no torsional or rolling friction"
+            )
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

@@ -155,6 +155,13 @@ class Geometry(Immutable, Tabulated):
         pairs = (*self.pairs, *self.outside)
         return {self.shapes[k].body for pair in pairs for k in pair[:2]}
 
+    def body_sizes(self) -> np.ndarray:
+        """Diameter of the smallest shape of each body, the world first; infinite without shapes."""
+        sizes = np.full(self.model.n_bodies + 1, np.inf)
+        for shape in self.shapes:
+            sizes[shape.body] = min(sizes[shape.body], 2.0 * shape.radius)
+        return sizes
+
     def __repr__(self) -> str:
         return (
             f"<Geometry of {self.model.name!r}: {len(self.shapes)} shapes, {len(self.pairs)} pairs>"

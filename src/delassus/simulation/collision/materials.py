@@ -19,10 +19,10 @@ _LEAST_IMPEDANCE, _MOST_IMPEDANCE = 1e-4, 0.9999  # as MuJoCo has them
 class Material:
     """Friction, restitution and softening of the surface of a shape.
 
-    Where two shapes touch, the larger friction and the larger restitution count: so the material of
-    one shape can be set without knowing what it will touch. If one has a softening, it counts; if
-    both have one, the mean of their numbers. Contacts without softening are hard. Soft ones bounce
-    by their damping ratio, whatever the restitution.
+    Where two shapes touch, the larger friction and the larger restitution count, as in MuJoCo: so
+    the material of one shape can be set without knowing what it will touch. If one has a softening,
+    it counts; if both have one, the mean of their numbers. Contacts without softening are hard.
+    Soft ones bounce by their damping ratio, whatever the restitution.
     """
 
     friction: float = 0.8

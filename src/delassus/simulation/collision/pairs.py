@@ -13,7 +13,8 @@ join nothing. Bodies that have neither mass nor shapes are parts of joints of se
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -136,15 +137,36 @@ def _share_bits(a: CollisionShape, b: CollisionShape) -> bool:
 def _contact(
     a: CollisionShape, b: CollisionShape, own: ContactPair | None, soft: SoftContacts | None
 ) -> tuple[Material, float]:
-    """Material and margin of the contact of two shapes; what a declared pair says goes before."""
-    material = a.material.with_other(b.material)
-    if a.surface.priority != b.surface.priority:
-        material = max((a, b), key=lambda shape: shape.surface.priority).material
+    """Material and margin of the contact of two shapes; what a declared pair says goes before.
+
+    By MuJoCo's rules: of the shape of the higher priority, else the larger numbers; and without
+    friction where condim is 1. The ground that a simulator adds says nothing of its own.
+    """
+    both = (a, b)
+    material = _decided(both)
+    speaking = [shape for shape in both if not shape.is_silent]
+    if len(speaking) == 1:
+        said = speaking[0].material
+        material = replace(material, friction=said.friction, restitution=said.restitution)
+    if speaking and all(shape.surface.condim == 1 for shape in _deciding(speaking)):
+        material = replace(material, friction=0.0)
     margin = a.surface.margin + b.surface.margin
     if own is not None:
         material = material.with_own(own, soft is not None)
         margin = margin if own.margin is None else own.margin
     return (material, margin) if soft is None else soft.applied(material, margin)
+
+
+def _deciding(shapes: Sequence[CollisionShape]) -> list[CollisionShape]:
+    """Those of the highest priority."""
+    highest = max(shape.surface.priority for shape in shapes)
+    return [shape for shape in shapes if shape.surface.priority == highest]
+
+
+def _decided(shapes: Sequence[CollisionShape]) -> Material:
+    """The material of a contact of two shapes, by those of the highest priority."""
+    first, *others = _deciding(shapes)
+    return first.material.with_other(others[0].material) if others else first.material
 
 
 class _Joints:

@@ -44,7 +44,8 @@ class CollisionShape:
 
     `placement` is from the body's centre of mass, in the body's axes, as `maximal` places bodies.
     `names` are those of the shape, of its frame and of its body. `vertices` are those of a hull,
-    `triangles` those of a height field, or of a mesh that is more than its hull.
+    `triangles` those of a height field, or of a mesh that is more than its hull. Whatever touches a
+    silent shape decides on friction and restitution.
     """
 
     name: str
@@ -58,6 +59,7 @@ class CollisionShape:
     surface: Surface = field(default_factory=Surface)
     vertices: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     triangles: Triangles | None = None
+    is_silent: bool = False
 
     @property
     def radius(self) -> float:
@@ -139,10 +141,13 @@ def ground_plane(
     material: Material | None = None,
     height: float = 0.0,
     normal: ArrayLike = (0.0, 0.0, 1.0),
+    *,
+    is_silent: bool = False,
 ) -> CollisionShape:
     """A plane of the world at a height along its normal, named "ground".
 
-    Whatever bits a shape collides with, the ground has them.
+    Whatever bits a shape collides with, the ground has them. If it is silent, friction and
+    restitution are those of what touches it.
     """
     material = instance("the material of the ground", material or Material(), Material)
     height = finite_number("the height of the ground", height)
@@ -157,6 +162,7 @@ def ground_plane(
         material,
         frozenset((GROUND, WORLD)),
         surface=Surface(_ALL_BITS, _ALL_BITS),
+        is_silent=is_silent,
     )
 
 

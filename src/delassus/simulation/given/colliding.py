@@ -41,7 +41,8 @@ def what_collides(
     A file that describes its world and has no ground in it means none.
     """
     is_added = not model.describes_world if ground is None else flag("ground", ground)
-    surroundings = [ground_plane(material)] if is_added and not has_ground(model) else []
+    is_added = is_added and not has_ground(model)
+    surroundings = [ground_plane(material, is_silent=True)] if is_added else []
     made = Geometry(model, surroundings, materials=material, soft=soft, meshes=meshes)
     for message in made.remarks():
         warnings.warn(message, UserWarning, stacklevel=3)

@@ -23,7 +23,9 @@ _WATCHED = {
 }
 _FIRST = METRIC.natural_map
 WATCHED = slice(_FIRST, _FIRST + len(_WATCHED))
+_DEEP = list(_WATCHED).index("penetration")
 _FASTEST = 1e6
+_ORDINARY_SIZE = 0.5  # m, of bodies that bounds are meant for; larger ones may be deeper
 _MOST_NAMES = 3
 
 
@@ -33,7 +35,8 @@ class Bounds:
 
     `natural_map` is that of the contact solver, `joint_velocity` what joints have left in m/s or
     rad/s, `joint_error` a distance or an angle by which they are pulled apart, `penetration` the
-    depth of a contact, and `limit_error` by how much a coordinate is beyond its limit.
+    depth of a contact, and `limit_error` by how much a coordinate is beyond its limit. Bodies that
+    are larger than half a metre may be deeper, by that much: 0.05 m stands for a tenth of them.
     """
 
     natural_map: float = 0.1
@@ -95,8 +98,17 @@ def error_of(failures: list[Failure], recording: object) -> SimulationError:
 class Watch:
     """Looks for failures in what steps tell. What is out of bounds is told when it begins."""
 
-    def __init__(self, bounds: Bounds, system: MaximalSystem, worlds: int, is_many: bool):
+    def __init__(
+        self,
+        bounds: Bounds,
+        system: MaximalSystem,
+        worlds: int,
+        is_many: bool,
+        sizes: np.ndarray | None = None,
+    ):
         self.bounds, self.system, self.is_many = bounds.packed(), system, is_many
+        sizes = np.zeros(system.n_bodies + 1) if sizes is None else sizes
+        self.largeness = np.maximum(1.0, sizes / _ORDINARY_SIZE)
         self.row_names = [
             x.name for x in (*system.joints, *system.couplings) for _ in range(x.rows)
         ]
@@ -113,6 +125,8 @@ class Watch:
     def look(self, metrics: np.ndarray, first: int, start: float, dt: float) -> list[Failure]:
         """Failures in metrics (worlds, steps, ...) of steps from number `first` on."""
         is_outside = metrics[:, :, WATCHED] > self.bounds  # NaN of failed worlds is not
+        for world, step in zip(*np.nonzero(is_outside[:, :, _DEEP]), strict=True):
+            is_outside[world, step, _DEEP] = self._is_deep(metrics[world, step])
         if not (self.outside.any() or is_outside.any()):
             return []
         found = []
@@ -131,6 +145,12 @@ class Watch:
         """Worlds that begin anew, of which nothing was told yet."""
         self.outside[worlds] = False
         self._is_outside = self.outside[0].tolist()
+
+    def _is_deep(self, told: np.ndarray) -> bool:
+        """Whether a contact is deeper than the smaller of its bodies may be."""
+        ends = int(told[METRIC.deepest_a]), int(told[METRIC.deepest_b])
+        bound = self.bounds[_DEEP] * min(self.largeness[i] for i in ends)
+        return bool(told[METRIC.penetration] > bound)
 
     def diverged(self, world: int, twists: np.ndarray, step: int, time: float) -> Failure:
         """The failure of a world with these twists (n_bodies, 6)."""

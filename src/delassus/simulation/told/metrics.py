@@ -33,6 +33,8 @@ METRIC = slots(
     complementarity=1,
     iterations=1,
     passes=1,
+    impacts=1,
+    impacts_left=1,
     kinetic_energy=1,
     potential_energy=1,
     collision_time=1,  # see TIME
@@ -73,6 +75,8 @@ def put_metrics(model, counts, told, options, metrics, work):
     metrics[METRIC.joint_velocity] = told[1]
     metrics[METRIC.iterations] = told[2]
     metrics[METRIC.passes] = 1.0 * told[3]
+    metrics[METRIC.impacts] = work.impact.turns[0]
+    metrics[METRIC.impacts_left] = work.impact.turns[1]
     for t in range(TIME.size):
         metrics[METRIC.collision_time + t] = work.times[t]
     if n_limits + n_bounded + count > 0:

@@ -39,16 +39,11 @@ def add_contacts(builder: ModelBuilder, compiled, names: MjcfNames, report: Repo
             builder.add_contact_pair(
                 ContactPair(
                     *shapes,
-                    friction=sliding_friction(friction[0], compiled.pair_dim[i]),
+                    friction=0.0 if compiled.pair_dim[i] == 1 else float(friction[0]),
                     softness=softness(compiled.pair_solref[i], compiled.pair_solimp[i]),
                     margin=float(compiled.pair_margin[i]),
                 )
             )
-
-
-def sliding_friction(coefficient: float, condim: int) -> float:
-    """The coefficient of sliding friction, zero where the contact has a normal force only."""
-    return 0.0 if condim == 1 else float(coefficient)
 
 
 def softness(solref: np.ndarray, solimp: np.ndarray) -> Softness | None:

@@ -9,7 +9,7 @@ from ...parts.contacts import Surface
 from ...parts.elements import Shape
 from ..meshes import MeshFinder
 from ..report import Report
-from .contacts import report_contact, sliding_friction, softness
+from .contacts import report_contact, softness
 from .flags import is_disabled
 from .names import MjcfNames, blamed, placement_of
 
@@ -90,10 +90,11 @@ def _surface(compiled, i: int, report: Report) -> Surface:
     return Surface(
         contype=int(compiled.geom_contype[i]),
         conaffinity=int(compiled.geom_conaffinity[i]),
-        friction=sliding_friction(compiled.geom_friction[i, 0], compiled.geom_condim[i]),
+        friction=float(compiled.geom_friction[i, 0]),
         softness=softness(compiled.geom_solref[i], compiled.geom_solimp[i]),
         margin=float(compiled.geom_margin[i]),
         priority=int(compiled.geom_priority[i]),
+        condim=1 if compiled.geom_condim[i] == 1 else 3,
     )
 
 
