@@ -29,6 +29,7 @@ from ..compile import is_symbolic
 from ..constrained.factor.least_squares import times, transposed
 from ..constrained.rows.constraints import Constraints
 from ..constrained.rows.jacobian import evaluate_rows
+from ..constrained.rows.judging import motion_error, row_error
 from ..constrained.rows.request import INFO, OPTIONS, REQUEST, converged
 from ..constrained.solvers.methods import Method, add_method
 from ..dynamics.aba import forward_dynamics
@@ -185,7 +186,7 @@ def _solve(parts: Split, cs, inputs, threads, limits) -> tuple[np.ndarray, ...]:
         taken = inverse_dynamics(model, q, v, a, *forces, threads=threads) - tau
         _put_embedded_multipliers(parts, J, taken, requests, multipliers)
         _tell(parts, cs, J, target, a, taken, multipliers, tau, info)
-        told = info[..., INFO.rows], info[..., INFO.start], info[..., INFO.motion]
+        told = info[..., INFO.rows], info[..., INFO.motion]
         real = options.dtype
         if np.all(converged(*told, float(options.flat[OPTIONS.tolerance]), np.finfo(real).eps)):
             break
@@ -232,18 +233,19 @@ def _put_embedded_multipliers(parts: Split, J, taken, requests, multipliers) -> 
 def _tell(parts, cs, J, target, a, taken, multipliers, tau, info) -> None:
     """INFO for all rows and joints."""
     r = times(J, a) - target
-    scaled = r / cs.scales.lengths
-    own = [k for rows in parts.clusters for k in rows.rows]
     info[..., INFO.residual] = np.linalg.norm(r, axis=-1)
-    squares = info[..., INFO.rows] ** 2 + np.sum(scaled[..., own] ** 2, axis=-1)
-    info[..., INFO.rows] = np.sqrt(squares)
-    start = np.linalg.norm(target / cs.scales.lengths, axis=-1) + np.linalg.norm(a, axis=-1)
-    info[..., INFO.start] = np.maximum(info[..., INFO.start], start)
+    own = np.zeros(cs.size, bool)
+    own[[k for rows in parts.clusters for k in rows.rows]] = True
+    missed = row_error(cs.scales, J, a, target, multipliers)
+    held = info[..., INFO.rows]  # which knows of held rows that contradict each other
+    embedded = row_error(
+        cs.scales.of(own), J[..., own, :], a, target[..., own], multipliers[..., own]
+    )
+    info[..., INFO.rows] = np.minimum(missed, np.hypot(held, embedded))
     pulls = transposed(J) * multipliers[..., None, :]
-    missing = taken - pulls.sum(axis=-1)
-    sizes = np.sqrt((taken + tau) ** 2 + tau**2 + np.sum(pulls**2, axis=-1))
-    errors = missing / np.where(sizes == 0.0, 1.0, sizes)
-    info[..., INFO.motion] = np.linalg.norm(errors, axis=-1)
+    weight = np.broadcast_to(cs.scales.joint_weight, tau.shape)
+    forces = np.stack([taken + tau, tau, weight], axis=-1)
+    info[..., INFO.motion] = motion_error(taken - pulls.sum(axis=-1), forces, pulls)
 
 
 def _check(method: str):

@@ -40,7 +40,7 @@ its own.
 
 from __future__ import annotations
 
-from ...compile import clear, function, layout, part
+from ...compile import absolute, clear, function, layout, part
 from ...spatial.vectors import add_scaled, add_scaled4, dot, get3, get4, put3, scale
 
 # Rows of matrices are read four numbers at a time: each has so many unused numbers at its end.
@@ -253,6 +253,20 @@ def add_panels(model, Y, x, r):
                 k = model.steps[piece.path + place].dof
                 y = add_scaled(y, x[k], get3(Y, piece.panel + place * piece.height + g))
             put3(r, piece.padded_row + g, y)
+
+
+@function
+def add_magnitudes(model, Y, x, sizes):
+    """sizes <- sizes + |Y| |x|"""
+    for c in range(len(model.pieces)):
+        piece = model.pieces[c]
+        for g in range(0, piece.height, 3):
+            s = get3(sizes, piece.padded_row + g)
+            for place in range(piece.length):
+                k = model.steps[piece.path + place].dof
+                y = scale(absolute(x[k]), get3(Y, piece.panel + place * piece.height + g))
+                s = (s[0] + absolute(y[0]), s[1] + absolute(y[1]), s[2] + absolute(y[2]))
+            put3(sizes, piece.padded_row + g, s)
 
 
 @function

@@ -55,7 +55,9 @@ def put_constraints(model, q, v, requests, options, work):
     for t in range(count_rows(model)):
         work.dual.target[t] = target_of(t, requests, gains, work.rows)
         work.dual.weights[t] = requests[t * REQUEST.size + REQUEST.weight]
-        work.dual.scales[t] = requests[t * REQUEST.size + REQUEST.scale]
+        work.dual.lengths[t] = requests[t * REQUEST.size + REQUEST.length]
+        work.dual.diagonals[t] = requests[t * REQUEST.size + REQUEST.diagonal]
+        work.dual.falling[t] = requests[t * REQUEST.size + REQUEST.falling]
         work.dual.multipliers[t] = requests[t * REQUEST.size + REQUEST.start]
 
 

@@ -23,9 +23,10 @@ from ...spatial.vectors import (
     put6,
     put9,
 )
-from ..rows.request import relative
+from ..rows.request import CANCELS, relative
 from ..rows.wrenches import count_rows
 from .plan import NONE
+from .springs import pull
 from .sweeps import push_free_bodies, put_pull, start_early_loads
 
 # The inertia before any spring of links that carry some without ends. The others have their own,
@@ -34,6 +35,9 @@ CARRIED_INERTIA = slots(H=9, A=6, M=6)
 CARRIED = layout(carried=("carriers", CARRIED_INERTIA))
 # The squares of all moments, and of all forces, that meet at a link.
 SQUARES = slots(n=1, f=1)
+# The part by which squares count for links that carry a link: the square of what rounding is of the
+# tolerance that most ask for.
+PASSED = 1e-6
 # The forces of links that their bias motions take, and SQUARES.
 BIASES = layout(biases=("supports", FORCE), squares=("n_links", SQUARES))
 
@@ -101,17 +105,56 @@ def motion_error(model, motion, tau, a, none, work):
     meet at its link: those of its motion, of rows, and of links that it carries. Along S they must
     leave nothing. On a free body they must leave nothing at all.
     """
-    forces, dofs, dual, squares = work.forces, work.dofs, work.dual, work.squares
+    forces, dual, squares, biases = work.forces, work.dual, work.squares, work.biases
     put_needed_forces(model, motion, work)
     push_free_bodies(model, tau, work)
-    squares[SQUARES.n], squares[SQUARES.f] = none, none  # of the world
     for t in range(len(model.supports)):
-        i = model.supports[t].link
+        i, bias = model.supports[t].link, t * FORCE.size
         n, f = get3(forces, i * FORCE.size + FORCE.n), get3(forces, i * FORCE.size + FORCE.f)
-        squares[i * SQUARES.size + SQUARES.n] = dot(n, n)
-        squares[i * SQUARES.size + SQUARES.f] = dot(f, f)
+        # In free fall these are the difference of bias and acceleration.
+        m, g = get3(biases, bias + FORCE.n), get3(biases, bias + FORCE.f)
+        squares[i * SQUARES.size + SQUARES.n] = dot(n, n) + dot(m, m)
+        squares[i * SQUARES.size + SQUARES.f] = dot(f, f) + dot(g, g)
     for t in range(count_rows(model)):
         dual.tension[t] = -dual.multipliers[t]
+    return imbalance(model, 1.0 + none, tau, a, none, work)
+
+
+@routine
+def pull_error(model, tau, a, none, work):
+    """How far forces r along rows are from having no effect: J^T r, relative to what meets there.
+
+    Rows of r, in dual.residual, are known to their floors, so that what meets at a joint is at
+    least as large as these, by CANCELS. `tau` and `a` may be of any value.
+    """
+    dual, zero = work.dual, (none, none, none)
+    for t in range(len(model.supports)):
+        i = model.supports[t].link
+        put3(work.forces, i * FORCE.size + FORCE.n, zero)
+        put3(work.forces, i * FORCE.size + FORCE.f, zero)
+        work.squares[i * SQUARES.size + SQUARES.n] = none
+        work.squares[i * SQUARES.size + SQUARES.f] = none
+    for t in range(count_rows(model)):
+        dual.tension[t] = dual.floors[t] / CANCELS
+    for t in range(len(model.ends)):
+        n, f = pull(model, model.ends[t], dual.tension, work)
+        add_squares(model.ends[t].link, n, f, work.squares)
+    for t in range(count_rows(model)):
+        dual.tension[t] = dual.residual[t]
+    return imbalance(model, none, tau, a, none, work)
+
+
+@routine
+def imbalance(model, part, tau, a, none, work):
+    """What is left of the forces of links and rows along joints, relative to those that meet there.
+
+    Joints have the given `part` of tau and of what their motors' inertia takes, all or nothing.
+    Forces that have cancelled at a link still count for the links that carry it: if nothing of tau
+    is there, in whole, else by the part PASSED, for their rounding.
+    """
+    forces, dofs, dual, squares = work.forces, work.dofs, work.dual, work.squares
+    kept = 1.0 - (1.0 - PASSED) * part
+    squares[SQUARES.n], squares[SQUARES.f] = none, none  # of the world
     start_early_loads(model, True, work)
     for t in range(len(model.ends)):
         n, f = put_pull(model, model.ends[t], dual.tension, True, work)
@@ -123,12 +166,15 @@ def motion_error(model, motion, tau, a, none, work):
         source, more = step.source_with_own * FORCE.size, step.add_with_own * FORCE.size
         n, f = get3(forces, source + FORCE.n), get3(forces, source + FORCE.f)
         angular, linear = get3(dofs, dof + DOF.angular), get3(dofs, dof + DOF.linear)
-        u = tau[step.k] - model.armature[step.k] * a[step.k]
+        u = part * (tau[step.k] - model.armature[step.k] * a[step.k])
         missing = less_dot(u, angular, n) - dot(linear, f)
         size = u * u + squares[at + SQUARES.n] * dot(angular, angular)
         size = size + squares[at + SQUARES.f] * dot(linear, linear)
         total = total + relative(missing * missing, size)
+        carrier = (step.to - len(model.links)) * SQUARES.size
         add_squares(step.to - len(model.links), n, f, squares)
+        squares[carrier + SQUARES.n] = squares[carrier + SQUARES.n] + kept * squares[at + SQUARES.n]
+        squares[carrier + SQUARES.f] = squares[carrier + SQUARES.f] + kept * squares[at + SQUARES.f]
         put3(forces, to + FORCE.n, add(n, get3(forces, more + FORCE.n)))
         put3(forces, to + FORCE.f, add(f, get3(forces, more + FORCE.f)))
     for t in range(len(model.free)):

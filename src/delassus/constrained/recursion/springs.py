@@ -18,7 +18,7 @@ Sathya and Carpentier, Constrained Articulated Body Dynamics Algorithms, 2024:
 
 from __future__ import annotations
 
-from ...compile import function
+from ...compile import absolute, function
 from ...compile.recorded.programs import implicit_registers
 from ...dynamics.aba import DOF, FORCE, LINK
 from ...dynamics.steps.articulated import INERTIA
@@ -149,6 +149,33 @@ def add_motion(model, end, angular, linear, velocity, work):
             n, f = wrench(model, end, r, work)
             x = velocity[end.row + r] + dot(n, angular)
             velocity[end.row + r] = x + dot(f, linear)
+
+
+@function
+def add_magnitudes(model, end, angular, linear, sizes, work):
+    """sizes + |K (angular, linear)|: the magnitudes of what an end adds to rows' motions."""
+    if end.is_at_point:
+        p = point(end, work.rows)
+        x, y, z = absolute(p[0]), absolute(p[1]), absolute(p[2])
+        a, b, c = absolute(angular[0]), absolute(angular[1]), absolute(angular[2])
+        s = get3(sizes, end.row)
+        s = (
+            s[0] + absolute(linear[0]) + (b * z + c * y),
+            s[1] + absolute(linear[1]) + (c * x + a * z),
+            s[2] + absolute(linear[2]) + (a * y + b * x),
+        )
+        put3(sizes, end.row, s)
+    else:
+        for r in range(end.count):
+            n, f = wrench(model, end, r, work)
+            x = magnitude(n, angular) + magnitude(f, linear)
+            sizes[end.row + r] = sizes[end.row + r] + x
+
+
+@function
+def magnitude(a, b):
+    """|a_x b_x| + |a_y b_y| + |a_z b_z|"""
+    return absolute(a[0] * b[0]) + absolute(a[1] * b[1]) + absolute(a[2] * b[2])
 
 
 @function

@@ -17,7 +17,7 @@ and accelerations, which add up.
 
 from __future__ import annotations
 
-from ...compile import function, overlay, select, sqrt
+from ...compile import absolute, function, overlay, select
 from ...dynamics.aba import DOF, FORCE, LINK, MOTION
 from ...dynamics.steps.articulated import INERTIA
 from ...spatial.vectors import (
@@ -34,7 +34,7 @@ from .couplings import PULL, push_neighbours
 from .free_root import joint_acceleration, joint_force, solve_root
 from .links import move_others
 from .plan import NONE
-from .springs import add_motion, pull
+from .springs import add_magnitudes, add_motion, pull
 
 # In the place of a link's articulated inertia, once its joint is eliminated: its acceleration, and
 # by how much it changes in an iteration.
@@ -216,20 +216,15 @@ def put_residuals(model, motion, r, work):
 
 
 @function
-def start_length(model, motion, a, none, work):
-    """The length of what residuals are differences of: gamma - a*, motions of links and joints."""
-    square = none
-    for t in range(len(model.steps)):
-        x = a[model.steps[t].k]
-        square = square + x * x
+def start_sizes(model, motion, work):
+    """The magnitudes of what residuals are differences of: gamma - a*, and motions of ends."""
+    dual = work.dual
     for t in range(count_rows(model)):
-        x = work.dual.scales[t] * work.dual.target[t]
-        square = square + x * x
+        dual.sizes[t] = absolute(dual.target[t])
     for t in range(len(model.ends)):
-        at = model.ends[t].link * LINK.size + motion
-        alpha, linear = get3(work.links, at), get3(work.links, at + 3)
-        square = square + (dot(alpha, alpha) + dot(linear, linear))
-    return sqrt(square)
+        end = model.ends[t]
+        at = end.link * LINK.size + motion
+        add_magnitudes(model, end, get3(work.links, at), get3(work.links, at + 3), dual.sizes, work)
 
 
 @function

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...compile import function, layout, select, slots, sqrt
+from ...compile import absolute, function, layout, maximum, minimum, select, slots, sqrt
 from .checks import (
     fitting,
     is_single,
@@ -26,22 +26,28 @@ from .checks import (
 from .constraints import Constraints
 from .wrenches import ROW
 
-# Input for each row: damping mu, desired acceleration, multiplier to start from, 1 / mu, and the
-# inverse of the row's usual length in J, by which residuals are measured.
-REQUEST = slots(damping=1, desired=1, start=1, weight=1, scale=1)
+# Input for each row: damping mu, desired acceleration, multiplier to start from, 1 / mu; its usual
+# length in J, its usual diagonal entry of J M^-1 J^T, and what gravity does to it (see `scales`).
+REQUEST = slots(damping=1, desired=1, start=1, weight=1, length=1, diagonal=1, falling=1)
 # Input for all rows: gains of stabilisation; the tolerance at which iterations stop; the rounding
 # of numbers; the weight 1 / mu of all rows where they contradict each other, 0 if all have the same
 # already; and the part of r by which an iteration changes it at least unless they do.
-OPTIONS = slots(kp=1, kd=1, tolerance=1, rounding=1, weight=1, least=1)
-# Output about the solution, see `converged`: the length of r; that of its part that could be
-# removed, each row by its scale; `start`, the length of the vectors whose difference this is; the
-# relative error of the equations of motion; and the number of iterations.
-INFO = slots(residual=1, rows=1, start=1, motion=1, iterations=1)
+# At last the part of a row's diagonal that methods take for mu at least if they factorise
+# J M^-1 J^T + mu, where a smaller one costs digits.
+OPTIONS = slots(kp=1, kd=1, tolerance=1, rounding=1, weight=1, least=1, damping=1)
+# Output about the solution, see `converged`: the length of r; by how much rows miss, each by its
+# scale and less what rounding leaves; the relative error of the equations of motion; and the number
+# of iterations.
+INFO = slots(residual=1, rows=1, motion=1, iterations=1)
 # Iterations that change r by less than so many roots of rounding, relative to r, tell that rows
 # contradict each other. Springs round r by 1e-9 in float64, and by 1e-4 in float32.
 CONTRADICTION = 0.5
 # Errors cannot fall below so many times the rounding of what they are differences of.
 FLOOR = 500.0
+# The same of rows, whose terms are looked at one by one; iterations aim at the second number.
+ROW_FLOOR, ROUNDING = 64.0, 16.0
+# Rows contradict each other only if J^T r, where r stays, cancels to so much of its terms.
+CANCELS = 1e-7
 
 # The default damping, relative to a row's diagonal of the Delassus matrix. Springs of stiffness
 # 1 / damping round off as many digits of inertia as the damping has, hence more of it in float32.
@@ -64,10 +70,13 @@ OUTPUTS = {"a": "nv", "multipliers": "m", "info": f"{INFO.size}"}
 def dual_layout(rows: str):
     """What a solver keeps of each row, `rows` of them.
 
-    The target gamma - a*, the residual r, the stiffness 1 / mu, the scale, the multiplier lambda,
-    and the tension of a spring along it; then vectors of the method of conjugate residuals.
+    The target gamma - a*, the residual r, the stiffness 1 / mu, the multiplier lambda, and the
+    tension of a spring along it; how the residual is measured (see `measured`): usual length,
+    diagonal and effect of gravity, size, scale and floor; then vectors of the method of conjugate
+    residuals.
     """
-    names = ("target", "residual", "weights", "scales", "multipliers", "tension")
+    names = ("target", "residual", "weights", "multipliers", "tension")
+    names = (*names, "lengths", "diagonals", "falling", "sizes", "scales", "floors")
     return layout(**dict.fromkeys((*names, "kept", "mapped", "direction", "image"), rows))
 
 
@@ -92,11 +101,28 @@ def length(count, x, options):
 
 
 @function
-def scaled_length(count, x, scales, options):
-    """The length of numbers of rows, each by its row's scale."""
+def measure_rows(count, times, multipliers, options, dual):
+    """Scales and floors of rows, from the magnitudes of the terms of r in dual.sizes.
+
+    The size s of a row is the sum of these with what its multiplier does. Its scale is 1 / s, or
+    1 / its usual length in J if this is less. Its floor is so many `times` the rounding of the
+    terms and of what gravity does.
+    """
+    one = 1.0 + 0.0 * options[OPTIONS.tolerance]
+    for t in range(count):
+        size = dual.sizes[t] + dual.diagonals[t] * absolute(multipliers[t])
+        unit = minimum(size, dual.lengths[t])
+        dual.scales[t] = select(unit > 0.0, 1.0 / select(unit > 0.0, unit, one), one)
+        floor = dual.sizes[t] + dual.falling[t]
+        dual.floors[t] = times * options[OPTIONS.rounding] * floor
+
+
+@function
+def measured(count, x, dual, options):
+    """The length of numbers of rows, each less its row's floor, and by its scale."""
     square = 0.0 * options[OPTIONS.tolerance]
     for t in range(count):
-        y = scales[t] * x[t]
+        y = dual.scales[t] * maximum(absolute(x[t]) - dual.floors[t], 0.0 * square)
         square = square + y * y
     return sqrt(square)
 
@@ -107,13 +133,12 @@ def relative(x, size):
     return select(size > 0.0, x / size, x)
 
 
-def converged(rows, start, motion, tolerance: float, rounding: float):
+def converged(rows, motion, tolerance: float, rounding: float):
     """Whether rows and equations of motion hold to tolerance, or as far as rounding allows.
 
     The one definition for all methods, by what they tell in INFO: numbers, arrays or symbols.
     """
-    floor = FLOOR * rounding
-    return (rows <= tolerance + floor * start) * (motion <= tolerance + floor)
+    return (rows <= tolerance) * (motion <= tolerance + FLOOR * rounding)
 
 
 def request(
@@ -155,9 +180,14 @@ def _requests(cs: Constraints, mu, desired, warm_start, count: int | None) -> np
     ]
     one = all(x.ndim < 2 for x in values)
     result = np.empty((cs.size, REQUEST.size) if one else (count, cs.size, REQUEST.size))
-    for k, x in enumerate((*values, 1.0 / mu, 1.0 / cs.scales.lengths)):
+    for k, x in enumerate((*values, 1.0 / mu, *_scales_of(cs))):
         result[..., k] = x
     return result
+
+
+def _scales_of(cs: Constraints) -> tuple[np.ndarray, ...]:
+    """The last slots of REQUEST."""
+    return cs.scales.lengths, cs.scales.diagonal, cs.scales.weight
 
 
 def _options(cs: Constraints, tolerance: float, mu: np.ndarray, real: np.dtype) -> np.ndarray:
@@ -166,7 +196,10 @@ def _options(cs: Constraints, tolerance: float, mu: np.ndarray, real: np.dtype) 
     options[OPTIONS.kp], options[OPTIONS.kd] = cs.stabilization.kp, cs.stabilization.kd
     options[OPTIONS.tolerance] = not_negative("tolerance", tolerance)
     options[OPTIONS.rounding] = np.finfo(real).eps
-    if mu.size and mu.min() < mu.max():
+    if tolerance > 0.0:  # else just the iterations that are asked for, with the damping given
+        options[OPTIONS.damping] = 0.5 * RELATIVE_DAMPING[real.itemsize]
+    limited = np.maximum(mu, options[OPTIONS.damping] * cs.scales.diagonal)
+    if mu.size and (mu.min() < mu.max() or limited.min() < limited.max()):
         options[OPTIONS.weight] = np.exp(-np.log(mu).mean())
     # Damping that is large beside a row's own diagonal makes all iterations change r by little. If
     # it is very large, they cannot tell whether rows contradict each other.

@@ -52,6 +52,7 @@ from ..recursion.missing import (
     keep_biases,
     keep_carried,
     motion_error,
+    pull_error,
     put_needed_forces,
 )
 from ..recursion.plan import ArticulatedArrays
@@ -67,18 +68,29 @@ from ..recursion.sweeps import (
     put_accelerations,
     put_pulls,
     put_residuals,
-    start_length,
+    start_sizes,
 )
-from ..rows.request import DUAL, INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, length, scaled_length
+from ..rows.request import (
+    DUAL,
+    INFO,
+    INPUTS,
+    LIMITS,
+    OPTIONS,
+    OUTPUTS,
+    ROUNDING,
+    measure_rows,
+)
 from ..rows.wrenches import count_rows
+from .prox_ltl import tell_rows
 from .proximal import (
     ATTEMPTS,
-    contrary_margin,
     goal_of,
     is_uneven,
     level_weights,
     proximal,
+    tell_other_part,
     tighten,
+    widen_floors,
 )
 
 
@@ -109,10 +121,10 @@ def caba(model, limits, q, v, tau, requests, options, external_forces, a, multip
             add_motions(model, TOTAL.alpha, dual.residual, work)
             tighten(m, everywhere, dual, dual.multipliers)
             # Algorithm 3, lines 3 to 8: Algorithm 2 until r is small.
-            start = start_length(model, TOTAL.alpha, work.joints, none, work)
-            info[INFO.start] = start
+            start_sizes(model, TOTAL.alpha, work)
+            measure_rows(m, ROUNDING, dual.multipliers, options, dual)
             count, growth, stays = iterate(
-                model, m, limits[0], 1, 1.0 + none, goal_of(options, start), options, tau, dual,
+                model, m, limits[0], 1, 1.0 + none, goal_of(options), options, tau, dual,
                 dual.multipliers, work,
             )  # fmt: skip
     info[INFO.motion], info[INFO.iterations], growth = polish(
@@ -120,15 +132,14 @@ def caba(model, limits, q, v, tau, requests, options, external_forces, a, multip
     )
     # The residual of the iterations does not know of the rounding of accelerations.
     put_residuals(model, TOTAL.alpha, dual.residual, work)
-    info[INFO.residual] = length(m, dual.residual, options)
-    info[INFO.rows] = scaled_length(m, dual.residual, dual.scales, options)
+    tell_rows(m, dual.multipliers, options, info, dual)
     # Algorithm 3, lines 9 to 11.
     put_accelerations(model, a, work)
     if any_true(presume(stays > 0.0, False)):
-        info[INFO.start] = info[INFO.start] + contrary_margin(stays, info, options)
-        info[INFO.rows] = take_back(
-            model, m, stays, growth, tau, options, dual, dual.multipliers, work
-        )
+        widen_floors(m, stays, options, dual)
+        imbalance = pull_error(model, tau, work.joints, none, work)
+        other = take_back(model, m, stays, growth, tau, options, dual, dual.multipliers, work)
+        tell_other_part(stays, imbalance, other, info)
     for t in range(m):
         multipliers[t] = dual.multipliers[t]
 

@@ -1,7 +1,8 @@
 """Constrained dynamics by dense matrices and singular values: slow, to check the others.
 
 With M = L L^T and A = J L^-T, the accelerations are a = L^-T (y + x), where y = L^-1 (tau - b) and
-x is the shortest vector that minimises |A (y + x) + gamma - a*|.
+x is the shortest vector that minimises |A (y + x) + gamma - a*|. Which rows are redundant is
+decided with each row of A divided by its usual length (see `rows.scales`).
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from ...dynamics.arguments import deliver
 from ...dynamics.crba import mass_matrix
 from ...dynamics.rnea import inverse_dynamics
 from ...errors import DataTypeError
-from ..factor.least_squares import cholesky, least_squares, times, transposed
+from ..factor.least_squares import LeastSquares, cholesky, times, transposed
+from ..rows.judging import motion_error, row_error
 from ..rows.request import INFO, REQUEST, target_acceleration
+from ..rows.scales import most_weight
 
 
 def dense(cs, inputs: tuple, out, threads, limits) -> tuple[np.ndarray, ...]:
@@ -35,9 +38,8 @@ def dense(cs, inputs: tuple, out, threads, limits) -> tuple[np.ndarray, ...]:
 def solve(constraints, q, v, tau, external_forces, target, damping) -> tuple[np.ndarray, ...]:
     """Accelerations, multipliers and INFO, for one batch. A NaN stays in its state.
 
-    `target` are the accelerations a* that rows are asked for. With A = U S B^T on all that rows
-    see, x = B S^-1 U^T (a* - gamma - A y), so that the condition of A is not squared. Of all
-    multipliers with A^T multipliers = x those are taken whose squares times `damping` are least.
+    `target` are the accelerations a* that rows are asked for. Of all multipliers with A^T
+    multipliers = x those are taken whose squares times `damping` are least.
     """
     model = constraints.model
     M, J = mass_matrix(model, q), constraints.jacobian(q)
@@ -45,35 +47,24 @@ def solve(constraints, q, v, tau, external_forces, target, damping) -> tuple[np.
     target = target - constraints.drift(q, v)
     L = cholesky(M)
     A = transposed(np.linalg.solve(L, transposed(J)))
-    scales = np.sqrt(constraints.scales.diagonal)
-    U, S, B = least_squares(A, scales)
-    weights = 1.0 / np.sqrt(damping)
-    U_weighted, S_weighted, B_weighted = least_squares(weights[..., None] * A, weights * scales)
+    rows = LeastSquares(A, np.sqrt(constraints.scales.diagonal))
     a, multipliers = np.zeros_like(tau), np.zeros_like(target)
     for _ in range(2):  # the second time for what rounding has left
         missing = tau - b - times(M, a) + times(transposed(J), multipliers)
         y = np.linalg.solve(L, missing[..., None])[..., 0]
-        x = target - times(J, a) - times(A, y)
-        x = times(B, times(transposed(U), x) / S)
+        x = rows.solve((target - times(J, a) - times(A, y))[..., None])[..., 0]
         a = a + np.linalg.solve(transposed(L), (y + x)[..., None])[..., 0]
-        x = times(transposed(B_weighted), x) / S_weighted
-        multipliers = multipliers + weights * times(U_weighted, x)
+        multipliers = multipliers + rows.forces(x[..., None], damping)[..., 0]
     r = times(J, a) - target
     info = np.empty((*r.shape[:-1], INFO.size))
     info[..., INFO.residual] = np.linalg.norm(r, axis=-1)
-    seen = np.where(np.inf > S, 1.0, np.where(np.isnan(S), S, 0.0))  # NaN stays NaN
-    info[..., INFO.rows] = _length(constraints, times(U, seen * times(transposed(U), r)))
-    info[..., INFO.start] = _length(constraints, target) + np.linalg.norm(a, axis=-1)
-    terms = np.concatenate(
-        [(tau - b)[..., None], M * a[..., None, :], transposed(J) * multipliers[..., None, :]], -1
+    info[..., INFO.rows] = row_error(
+        constraints.scales, J, a, target, multipliers, rows.unchanged(r[..., None])[..., 0]
     )
+    forces = np.stack([tau, b, most_weight(model, M)], axis=-1)
     missing = tau - b - times(M, a) + times(transposed(J), multipliers)
-    sizes = np.linalg.norm(terms, axis=-1)
-    info[..., INFO.motion] = np.linalg.norm(missing / np.where(sizes == 0.0, 1.0, sizes), axis=-1)
+    info[..., INFO.motion] = motion_error(
+        missing, forces, M * a[..., None, :], transposed(J) * multipliers[..., None, :]
+    )
     info[..., INFO.iterations] = 1.0
     return a, multipliers, info
-
-
-def _length(constraints, r: np.ndarray) -> np.ndarray:
-    """The length of numbers of rows, each by its row's scale."""
-    return np.linalg.norm(r / constraints.scales.lengths, axis=-1)

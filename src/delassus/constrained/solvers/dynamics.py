@@ -59,7 +59,7 @@ class ConstrainedSolution:
 
         Both with a margin of some hundred times the rounding of the numbers that cancel.
         """
-        errors = map(self._told, (INFO.rows, INFO.start, INFO.motion))
+        errors = map(self._told, (INFO.rows, INFO.motion))
         found = converged(*errors, self._tolerance, np.finfo(self._precision).eps)
         return bool(found) if isinstance(found, int) else found
 

@@ -42,19 +42,21 @@ class Method(NamedTuple):
     the constraints, the inputs, arrays to write to or None, the number of threads, and the limit of
     iterations. `check` raises an error for constraints that the method does not take.
     `most_iterations`, if given, takes the place of the user's limit. `suits`, if given, tells
-    whether "auto" takes the method.
+    whether "auto" takes the method. `iterates` tells whether it iterates on all rows until these
+    hold.
     """
 
     solver: Kernel | Callable
     check: Callable[[Constraints, str], None] = _take_models
     most_iterations: int | None = None
     suits: Callable[[Constraints], bool] | None = None
+    iterates: bool = False
 
 
 METHODS: dict[str, Method] = {
-    "caba": Method(caba),
-    "prox-ltl": Method(prox_ltl),
-    "prox-ltls": Method(prox_ltls),
+    "caba": Method(caba, iterates=True),
+    "prox-ltl": Method(prox_ltl, iterates=True),
+    "prox-ltls": Method(prox_ltls, iterates=True),
     "prox-pv": Method(prox_pv, _take_open),
     "pv": Method(pv, _take_open),
     "pv-soft": Method(caba, most_iterations=1),  # the first iterate

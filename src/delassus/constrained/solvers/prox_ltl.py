@@ -27,6 +27,7 @@ Departs from the paper in these ways:
 from __future__ import annotations
 
 from ...compile import (
+    absolute,
     any_true,
     clear,
     function,
@@ -37,9 +38,11 @@ from ...compile import (
     select,
     sqrt,
 )
+from ...spatial.vectors import dot, get3
 from ..factor.equations import SYSTEM, put_equations
 from ..factor.kkt import (
     MARGIN,
+    add_magnitudes,
     add_panels,
     add_scaled_panels,
     factorize,
@@ -50,26 +53,31 @@ from ..factor.kkt import (
 )
 from ..rows.packed import ConstrainedArrays
 from ..rows.request import (
+    CANCELS,
     INFO,
     INPUTS,
     LIMITS,
     OPTIONS,
     OUTPUTS,
     REQUEST,
+    ROUNDING,
+    ROW_FLOOR,
     dual_layout,
     length,
+    measure_rows,
+    measured,
     relative,
-    scaled_length,
     target_of,
 )
 from .proximal import (
     ATTEMPTS,
-    contrary_margin,
     goal_of,
     is_open,
     is_uneven,
     level_weights,
     proximal,
+    tell_other_part,
+    widen_floors,
 )
 
 # How often the iteration may start again from accelerations that rounding has spoilt.
@@ -97,11 +105,11 @@ def prox_ltl(
     nv, none = len(model.armature), 0.0 * options[OPTIONS.tolerance]
     padded_rows, _ = padded_extents(model)
     with_error = any_true(options[OPTIONS.kp] > 0.0)
-    stays, start, residual = none, none, none
+    stays, residual = none, none
     for attempt in range(ATTEMPTS):
         if attempt == 0 or is_uneven(stays, options):
             put_equations(model, q, v, tau, external_forces, with_error, work)
-            put_requests(model, stays, requests, options, work)
+            put_requests(model, stays, requests, options, options[OPTIONS.damping], work)
             keep_tree(model, work.M, work.mass)
             factorize(model, work.J, padded.damping, work)
             for k in range(nv):
@@ -109,9 +117,10 @@ def prox_ltl(
             solve_tree(model, work.M, work.D, z)
             add_scaled_panels(model, work.Y, work.D, padded.multipliers, z)
             start_residual(model, work.Y, z, work)
-            residual = scaled_length(padded_rows, padded.residual, padded.scales, options)
-            start = scaled_length(padded_rows, padded.target, padded.scales, options) + residual
-            goal, stays = goal_of(options, start), none
+            start_sizes(model, work.Y, z, padded)
+            measure_rows(padded_rows, ROUNDING, padded.multipliers, options, padded)
+            residual = measured(padded_rows, padded.residual, padded, options)
+            goal, stays = goal_of(options), none
             info[INFO.iterations] = none
             for turn in range(TURNS):
                 if turn == 0 or is_open(residual, goal, stays, limits[0], info):
@@ -122,22 +131,69 @@ def prox_ltl(
                     solve_tree_transposed(model, work.M, a)
                     # The residual of the iteration does not know of the rounding of a.
                     start_residual(model, work.J, a, work)
-                    residual = scaled_length(padded_rows, padded.residual, padded.scales, options)
-    info[INFO.start] = start + length(nv, a, options)
-    info[INFO.rows] = residual
-    info[INFO.motion] = joint_error(model, work.mass, a, none, work)
+                    residual = measured(padded_rows, padded.residual, padded, options)
+    info[INFO.motion] = joint_error(model, work.mass, tau, a, none, work)
     put_multipliers(model, padded.multipliers, multipliers)
-    tell(model, stays, tau, options, info, work)
+    add_magnitudes(model, work.J, a, padded.sizes)
+    tell(model, work.J, stays, tau, options, info, work)
 
 
 @function
-def tell(model, stays, tau, options, info, work):
-    """What is left of the residual, and of it where rows contradict each other."""
+def tell(model, J, stays, tau, options, info, work):
+    """What is left of the residual, and of it where rows contradict each other.
+
+    `J` are the rows by panels, or rows with the same null space of J^T.
+    """
     padded_rows, _ = padded_extents(model)
-    info[INFO.residual] = length(padded_rows, work.padded.residual, options)
+    tell_rows(padded_rows, work.padded.multipliers, options, info, work.padded)
     if any_true(presume(stays > 0.0, False)):
-        info[INFO.start] = info[INFO.start] + contrary_margin(stays, info, options)
-        info[INFO.rows] = other_part(model, stays, tau, options, work)
+        widen_floors(padded_rows, stays, options, work.padded)
+        imbalance = pull_error(model, J, work.padded, 0.0 * stays, work)
+        other = other_part(model, stays, tau, options, work)
+        tell_other_part(stays, imbalance, other, info)
+
+
+@function
+def tell_rows(count, multipliers, options, info, dual):
+    """What is left of the residual, as a length and measured."""
+    measure_rows(count, ROW_FLOOR, multipliers, options, dual)
+    info[INFO.residual] = length(count, dual.residual, options)
+    info[INFO.rows] = measured(count, dual.residual, dual, options)
+
+
+@function
+def start_sizes(model, Y, z, padded):
+    """The magnitudes of all terms of r = gamma - a* + Y z"""
+    padded_rows, _ = padded_extents(model)
+    for t in range(padded_rows):
+        padded.sizes[t] = absolute(padded.target[t])
+    add_magnitudes(model, Y, z, padded.sizes)
+
+
+@function
+def pull_error(model, J, padded, none, work):
+    """How far forces r along rows are from having no effect: J^T r, each relative to its terms.
+
+    Rows of r are known to their floors, so that terms are at least as large as these, by CANCELS.
+    """
+    missing, terms = work.missing, work.terms
+    nv = len(model.armature)
+    for k in range(nv):
+        missing[k] = none
+        terms[k] = none
+    for c in range(len(model.pieces)):
+        piece = model.pieces[c]
+        for place in range(piece.length):
+            k = model.steps[piece.path + place].dof
+            for t in range(piece.count):
+                x, row = J[piece.panel + place * piece.height + t], piece.padded_row + t
+                y, least = x * padded.residual[row], x * (padded.floors[row] / CANCELS)
+                missing[k] = missing[k] + y
+                terms[k] = terms[k] + (y * y + least * least)
+    square = none
+    for k in range(nv):
+        square = square + relative(missing[k] * missing[k], terms[k])
+    return sqrt(square)
 
 
 @function
@@ -154,26 +210,33 @@ def keep_tree(model, M, mass):
 
 
 @function
-def put_requests(model, stays, requests, options, work):
+def put_requests(model, stays, requests, options, least, work):
     """Damping, stiffness, target and first multiplier of each row, and of filler rows.
 
-    Rows that contradict each other get one damping (see `proximal`).
+    Damping is at least the part `least` of a row's diagonal. Rows that contradict each other get
+    one damping (see `proximal`).
     """
     padded, gains = work.padded, (options[OPTIONS.kp], options[OPTIONS.kd])
     padded_rows, _ = padded_extents(model)
     for t in range(padded_rows):
         padded.damping[t] = 1.0
         padded.weights[t] = 1.0
-        padded.scales[t] = 1.0
+        padded.lengths[t] = 1.0
+        padded.diagonals[t] = 1.0
+        padded.falling[t] = 0.0
         padded.multipliers[t] = 0.0
         padded.target[t] = 0.0
     for c in range(len(model.pieces)):
         piece = model.pieces[c]
         for t in range(piece.count):
             at, to = (piece.row + t) * REQUEST.size, piece.padded_row + t
-            padded.damping[to] = requests[at + REQUEST.damping]
-            padded.weights[to] = requests[at + REQUEST.weight]
-            padded.scales[to] = requests[at + REQUEST.scale]
+            smallest = least * requests[at + REQUEST.diagonal]
+            damping = maximum(requests[at + REQUEST.damping], smallest)
+            padded.damping[to] = damping
+            padded.weights[to] = 1.0 / damping
+            padded.lengths[to] = requests[at + REQUEST.length]
+            padded.diagonals[to] = requests[at + REQUEST.diagonal]
+            padded.falling[to] = requests[at + REQUEST.falling]
             padded.multipliers[to] = requests[at + REQUEST.start]
             padded.target[to] = target_of(piece.row + t, requests, gains, work.rows)
     if is_uneven(stays, options):
@@ -251,14 +314,23 @@ def other_part(model, stays, tau, options, work):
 
 
 @function
-def joint_error(model, M, a, none, work):
-    """How far M a = tau - b + J^T multipliers is from holding, each row relative to its terms."""
+def joint_error(model, M, tau, a, none, work):
+    """How far M a = tau - b + J^T multipliers is from holding, each row relative to its terms.
+
+    Terms of b may cancel, as in free fall: they are as large as tau, or as the weight of what a
+    joint carries, which by the inequality of Cauchy and Schwarz is at most |g| sqrt(M_kk m).
+    """
     missing, terms, force, J = work.missing, work.terms, work.force, work.J
     nv = len(model.armature)
     pitch = nv + MARGIN
-    for k in range(nv):
-        missing[k] = force[k]
-        terms[k] = force[k] * force[k]
+    gravity = get3(model.gravity, 0)
+    for i in range(1, len(model.links)):
+        link = model.links[i]
+        weight = dot(gravity, gravity) * link.subtree_mass
+        for k in range(link.v, link.v + link.nv):
+            missing[k] = force[k]
+            own = tau[k] * tau[k] + weight * M[k * pitch + k]
+            terms[k] = force[k] * force[k] + own
     for k in range(nv):
         x = M[k * pitch + k] * a[k]
         missing[k] = missing[k] - x

@@ -42,10 +42,27 @@ from ..factor.kkt import (
     solve_tree,
     solve_tree_transposed,
 )
-from ..rows.request import INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, length, scaled_length
+from ..rows.request import INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, ROUNDING, measure_rows
 from ..rows.wrenches import ROW
-from .prox_ltl import ERRORS, PADDED, joint_error, put_multipliers, put_requests
-from .proximal import ATTEMPTS, contrary_margin, goal_of, is_uneven, proximal, tighten
+from .prox_ltl import (
+    ERRORS,
+    PADDED,
+    joint_error,
+    pull_error,
+    put_multipliers,
+    put_requests,
+    start_sizes,
+    tell_rows,
+)
+from .proximal import (
+    ATTEMPTS,
+    goal_of,
+    is_uneven,
+    proximal,
+    tell_other_part,
+    tighten,
+    widen_floors,
+)
 
 # What springs add to the inertia of a link and of all that it carries, about the tree's origin.
 STIFFNESS = slots(A=6, H=9, M=6)
@@ -83,11 +100,11 @@ def prox_ltls(
     nv, none = len(model.armature), 0.0 * options[OPTIONS.tolerance]
     padded_rows, _ = padded_extents(model)
     everywhere, with_error = none <= none, any_true(options[OPTIONS.kp] > 0.0)
-    count, growth, stays, start = none, none, none, none
+    count, growth, stays = none, none, none
     for attempt in range(ATTEMPTS):
         if attempt == 0 or is_uneven(stays, options):
             put_equations(model, q, v, tau, external_forces, with_error, work)
-            put_requests(model, stays, requests, options, work)
+            put_requests(model, stays, requests, options, none, work)
             augment(model, work)
             factorize_tree(tree_of(model), work.N, work.D)
             for t in range(padded_rows):
@@ -99,10 +116,10 @@ def prox_ltls(
             for k in range(nv):
                 work.acceleration[k] = work.change[k]
             tighten(padded_rows, everywhere, padded, padded.multipliers)
-            start = scaled_length(padded_rows, padded.target, padded.scales, options)
-            start = start + length(nv, work.acceleration, options)
+            start_sizes(model, work.J, work.acceleration, padded)
+            measure_rows(padded_rows, ROUNDING, padded.multipliers, options, padded)
             count, growth, stays = iterate(
-                model, padded_rows, limits[0], 1, 1.0 + none, goal_of(options, start), options, tau,
+                model, padded_rows, limits[0], 1, 1.0 + none, goal_of(options), options, tau,
                 padded, padded.multipliers, work,
             )  # fmt: skip
     info[INFO.motion], info[INFO.iterations], growth = polish(
@@ -112,14 +129,14 @@ def prox_ltls(
     renew(model, everywhere, work)
     for k in range(nv):
         a[k] = work.acceleration[k]
-    info[INFO.start] = start
-    info[INFO.residual] = length(padded_rows, padded.residual, options)
-    info[INFO.rows] = scaled_length(padded_rows, padded.residual, padded.scales, options)
+    tell_rows(padded_rows, padded.multipliers, options, info, padded)
     if any_true(presume(stays > 0.0, False)):
-        info[INFO.start] = info[INFO.start] + contrary_margin(stays, info, options)
-        info[INFO.rows] = take_back(
+        widen_floors(padded_rows, stays, options, padded)
+        imbalance = pull_error(model, work.J, padded, none, work)
+        other = take_back(
             model, padded_rows, stays, growth, tau, options, padded, padded.multipliers, work
         )
+        tell_other_part(stays, imbalance, other, info)
     put_multipliers(model, padded.multipliers, multipliers)
 
 
@@ -252,7 +269,7 @@ def renew(model, is_active, work):
 @function
 def error(model, tau, none, work):
     """How far the equations of motion are from holding."""
-    return joint_error(model, work.M, work.acceleration, none, work)
+    return joint_error(model, work.M, tau, work.acceleration, none, work)
 
 
 iterate, polish, take_back = proximal(primal_step, renew, error, is_always_whole=True)

@@ -34,7 +34,7 @@ Departs from the paper in these ways:
 
 from __future__ import annotations
 
-from ...compile import any_true, clear, function, kernel, layout, presume
+from ...compile import absolute, any_true, clear, function, kernel, layout, presume
 from ...dynamics.aba import DOF, FORCE, LINK, MOTION, accelerate, pass_forces
 from ...dynamics.steps.articulated import articulate
 from ...dynamics.steps.links import floats
@@ -54,14 +54,39 @@ from ..recursion.free_root import (
     solve_upper_root,
 )
 from ..recursion.links import RECURSION, eliminate_others, move_links, move_others, put_constraints
-from ..recursion.missing import BIASES, CARRIED, keep_biases, keep_carried, motion_error
+from ..recursion.missing import (
+    BIASES,
+    CARRIED,
+    keep_biases,
+    keep_carried,
+    motion_error,
+    pull_error,
+)
 from ..recursion.open_trees import OpenArrays
 from ..recursion.springs import add_pull, frame_wrench
-from ..recursion.sweeps import clear_world, push_free_bodies, put_residuals, start_length
-from ..rows.request import DUAL, INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, length, scaled_length
+from ..recursion.sweeps import clear_world, push_free_bodies, put_residuals, start_sizes
+from ..rows.request import (
+    DUAL,
+    INFO,
+    INPUTS,
+    LIMITS,
+    OPTIONS,
+    OUTPUTS,
+    ROUNDING,
+    measure_rows,
+    measured,
+)
 from ..rows.wrenches import count_rows
-from .prox_ltl import PADDED, TURNS, correct, other_part, put_multipliers, put_requests
-from .proximal import ATTEMPTS, contrary_margin, goal_of, is_open, is_uneven
+from .prox_ltl import (
+    PADDED,
+    TURNS,
+    correct,
+    other_part,
+    put_multipliers,
+    put_requests,
+    tell_rows,
+)
+from .proximal import ATTEMPTS, goal_of, is_open, is_uneven, tell_other_part, widen_floors
 
 # Rows, links and joints; what the equations of motion are checked by; numbers of rows, and of
 # padded rows; Y by panels, 1 / D of joints, and L + mu in G with the inverse of its D in D_G.
@@ -97,12 +122,15 @@ def prox_pv(
         if attempt == 0 or is_uneven(stays, options):
             move_links(model, q, v, external_forces, work)
             put_constraints(model, q, v, requests, options, work)
-            put_requests(model, stays, requests, options, work)
+            put_requests(model, stays, requests, options, options[OPTIONS.damping], work)
             eliminate(model, tau, work)
             put_dual(model, work)
-            residual = scaled_length(padded_rows, padded.residual, padded.scales, options)
-            start = scaled_length(padded_rows, padded.target, padded.scales, options) + residual
-            goal, stays = goal_of(options, start), none
+            for t in range(padded_rows):
+                r, target = padded.residual[t], padded.target[t]
+                padded.sizes[t] = absolute(target) + absolute(r - target)
+            measure_rows(padded_rows, ROUNDING, padded.multipliers, options, padded)
+            residual = measured(padded_rows, padded.residual, padded, options)
+            goal, stays = goal_of(options), none
             info[INFO.iterations] = none
             for turn in range(TURNS):
                 if turn == 0 or is_open(residual, goal, stays, limits[0], info):
@@ -112,11 +140,15 @@ def prox_pv(
                     # The residual of the iteration does not know of the rounding of a.
                     put_residuals(model, MOTION.alpha, dual.residual, work)
                     put_padded(model, dual.residual, padded.residual)
-                    residual = scaled_length(padded_rows, padded.residual, padded.scales, options)
+                    residual = measured(padded_rows, padded.residual, padded, options)
     put_answer(model, tau, options, a, multipliers, info, work)
     if any_true(presume(stays > 0.0, False)):
-        info[INFO.start] = info[INFO.start] + contrary_margin(stays, info, options)
-        info[INFO.rows] = other_part(model, stays, tau, options, work)
+        widen_floors(count_rows(model), stays, options, dual)
+        imbalance = pull_error(model, tau, a, none, work)
+        put_padded(model, dual.floors, padded.floors)
+        put_padded(model, dual.scales, padded.scales)
+        other = other_part(model, stays, tau, options, work)
+        tell_other_part(stays, imbalance, other, info)
 
 
 @kernel(
@@ -133,7 +165,7 @@ def pv(model, limits, q, v, tau, requests, options, external_forces, a, multipli
     padded_rows, _ = padded_extents(model)
     move_links(model, q, v, external_forces, work)
     put_constraints(model, q, v, requests, options, work)
-    put_requests(model, none, requests, options, work)
+    put_requests(model, none, requests, options, none, work)
     leave_undamped(model, padded.damping)
     eliminate(model, tau, work)
     put_dual(model, work)
@@ -155,9 +187,8 @@ def put_answer(model, tau, options, a, multipliers, info, work):
     dual, m, none = work.dual, count_rows(model), 0.0 * options[OPTIONS.tolerance]
     put_multipliers(model, work.padded.multipliers, multipliers)
     put_multipliers(model, work.padded.multipliers, dual.multipliers)
-    info[INFO.start] = start_length(model, MOTION.alpha, a, none, work)
-    info[INFO.residual] = length(m, dual.residual, options)
-    info[INFO.rows] = scaled_length(m, dual.residual, dual.scales, options)
+    start_sizes(model, MOTION.alpha, work)
+    tell_rows(m, dual.multipliers, options, info, dual)
     info[INFO.motion] = motion_error(model, MOTION.alpha, tau, a, none, work)
     move_others(model, a, work)
 

@@ -36,11 +36,19 @@ Departs from the papers in these ways:
 
 from __future__ import annotations
 
-from ...compile import any_true, function, maximum, presume, routine, select, sqrt
-from ..rows.request import FLOOR, INFO, OPTIONS, scaled_length
+from ...compile import (
+    absolute,
+    any_true,
+    function,
+    maximum,
+    minimum,
+    presume,
+    routine,
+    select,
+    sqrt,
+)
+from ..rows.request import CANCELS, FLOOR, INFO, OPTIONS, measured
 
-# Iterations aim at so many times the rounding of what r is the difference of.
-ROUNDING = 32.0
 # An iteration is slow where r falls by less than this factor.
 SLOW = 0.1
 # The first attempt has the weights that are given, the second one for all rows that contradict.
@@ -53,9 +61,9 @@ DIRECTIONS = 8
 
 
 @function
-def goal_of(options, start):
-    """Where r is small enough; `start` is the length of what it is the difference of."""
-    return 0.5 * options[OPTIONS.tolerance] + ROUNDING * options[OPTIONS.rounding] * start
+def goal_of(options):
+    """Where r, as it is measured, is small enough."""
+    return 0.5 * options[OPTIONS.tolerance]
 
 
 @function
@@ -73,21 +81,44 @@ def is_uneven(stays, options):
 
 @function
 def level_weights(size, stays, options, dual):
-    """One weight for all rows where they contradict each other, if they have different ones."""
-    level = options[OPTIONS.weight]
-    is_level = stays * level > 0.0
+    """One weight for all rows that contradict each other, if they have different ones.
+
+    It is in the middle of theirs. Rows that have no part in r, in dual.residual, keep their own:
+    they may act on bodies of another scale.
+    """
+    none = 0.0 * options[OPTIONS.weight]
+    largest, least, most = none, NEVER * NEVER + none, none
     for t in range(size):
+        largest = maximum(largest, absolute(dual.residual[t]) / dual.lengths[t])
+    bound = sqrt(options[OPTIONS.rounding]) * largest
+    for t in range(size):
+        takes_part = absolute(dual.residual[t]) > bound * dual.lengths[t]
+        most = select(takes_part, maximum(most, dual.weights[t]), most)
+        least = select(takes_part, minimum(least, dual.weights[t]), least)
+    level = sqrt(least) * sqrt(most)
+    for t in range(size):
+        takes_part = absolute(dual.residual[t]) > bound * dual.lengths[t]
+        is_level = select(takes_part, stays * options[OPTIONS.weight], none) > 0.0
         dual.weights[t] = select(is_level, level, dual.weights[t])
 
 
 @function
-def contrary_margin(stays, info, options):
-    """What to add to INFO.start where rows contradict: the root of rounding of the r that stays.
+def widen_floors(size, stays, options, dual):
+    """Where rows contradict each other, what else is in r is known to the root of rounding only."""
+    square = 0.0 * stays
+    for t in range(size):
+        x = dual.residual[t] / dual.lengths[t]
+        square = square + x * x
+    margin = select(stays > 0.0, 4.0 * sqrt(options[OPTIONS.rounding] * square), 0.0 * square)
+    for t in range(size):
+        dual.floors[t] = dual.floors[t] + margin * dual.lengths[t]
 
-    What else is in r is known to that only, as steps round r.
-    """
-    margin = info[INFO.residual] / (FLOOR * sqrt(options[OPTIONS.rounding]))
-    return select(stays > 0.0, margin, 0.0 * margin)
+
+@function
+def tell_other_part(stays, imbalance, other, info):
+    """What rows miss without the part that stays, if forces along that part have no effect."""
+    is_contrary = select(stays > 0.0, imbalance, 1.0 + 0.0 * imbalance) < CANCELS
+    info[INFO.rows] = select(is_contrary, other, info[INFO.rows])
 
 
 def proximal(step, renew=None, error=None, *, is_always_whole: bool = False):
@@ -116,7 +147,7 @@ def proximal(step, renew=None, error=None, *, is_always_whole: bool = False):
         """
         none = 0.0 * goal
         one, least = 1.0 + none, options[OPTIONS.least]
-        residual = scaled_length(size, dual.residual, dual.scales, options)
+        residual = measured(size, dual.residual, dual, options)
         own_count, growth, stays = count, done * one, none
         last_change, paused = NEVER * one, none
         is_active = presume(residual > select(own_count < limit, goal, residual), True)
@@ -126,7 +157,7 @@ def proximal(step, renew=None, error=None, *, is_always_whole: bool = False):
             step(model, is_active, is_always_whole or done == 1, tau, work)
             tighten(size, is_active, dual, multipliers)
             done = done + 1
-            before, residual = residual, scaled_length(size, dual.residual, dual.scales, options)
+            before, residual = residual, measured(size, dual.residual, dual, options)
             own_count = own_count + select(is_active, one, none)
             growth = growth + select(is_active, one, none)
             # What follows is for states in which r hardly falls.
@@ -145,7 +176,7 @@ def proximal(step, renew=None, error=None, *, is_always_whole: bool = False):
                         model, size, limit, is_slow, so_far, goal, options, tau, dual, multipliers,
                         work,
                     )  # fmt: skip
-                    residual = scaled_length(size, dual.residual, dual.scales, options)
+                    residual = measured(size, dual.residual, dual, options)
                     if not is_followed:
                         paused = select(is_slow, one, paused)
             bound = select(own_count < limit, select(stays > 1.0, residual, goal), residual)
@@ -208,7 +239,7 @@ def proximal(step, renew=None, error=None, *, is_always_whole: bool = False):
                 growth = growth + alpha * weight
                 weight = one + beta * weight
                 own_count = own_count + select(is_active, one, none)
-                residual = scaled_length(size, dual.kept, dual.scales, options)
+                residual = measured(size, dual.kept, dual, options)
                 change, whole = change_of(size, dual, dual.mapped, none)
                 is_contrary = least * whole > change
                 stays = select(is_active, select(is_contrary, one, none), stays)
@@ -263,7 +294,7 @@ def proximal(step, renew=None, error=None, *, is_always_whole: bool = False):
             y = growth * (dual.weights[t] * dual.residual[t])
             multipliers[t] = multipliers[t] + select(contradicts, y, none)
             dual.kept[t] = dual.kept[t] - select(contradicts, dual.residual[t], none)
-        return scaled_length(size, dual.kept, dual.scales, options)
+        return measured(size, dual.kept, dual, options)
 
     return iterate, polish, take_back
 

@@ -118,10 +118,11 @@ from ..recursion.sweeps import (
     clear_world,
     put_motions,
     put_residuals,
-    start_length,
+    start_sizes,
 )
-from ..rows.request import DUAL, INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS, length, scaled_length
+from ..rows.request import DUAL, INFO, INPUTS, LIMITS, OPTIONS, OUTPUTS
 from ..rows.wrenches import count_rows
+from .prox_ltl import tell_rows
 
 # For each degree of freedom: w; 1 / sigma, or zero if it meets no row; the reflection 1 - factor h
 # h^T; and x0.
@@ -177,9 +178,8 @@ def pv_early(
             is_active = presume(missing > FINE * options[OPTIONS.rounding], False)
     for t in range(m):
         multipliers[t] = dual.multipliers[t]
-    info[INFO.start] = start_length(model, TOTAL.alpha, a, none, work)
-    info[INFO.residual] = length(m, dual.residual, options)
-    info[INFO.rows] = scaled_length(m, dual.residual, dual.scales, options)
+    start_sizes(model, TOTAL.alpha, work)
+    tell_rows(m, dual.multipliers, options, info, dual)
     info[INFO.motion] = missing
     info[INFO.iterations] = count
     put_motions(model, work)

@@ -17,7 +17,7 @@ from ...dynamics.crba import mass_matrix
 from ...dynamics.energy import kinetic_energy
 from ...errors import SettingError
 from ...model.model import Model
-from ..factor.least_squares import cholesky, least_squares, times, transposed
+from ..factor.least_squares import LeastSquares, cholesky, transposed
 from ..rows.checks import check_constraints, not_negative
 from ..rows.constraints import Constraints
 
@@ -52,9 +52,9 @@ def impact(
     jump = -(1.0 + kept) * cs.velocity(q, v, threads=threads)
     J, L = cs.jacobian(q, threads=threads), cholesky(mass_matrix(model, q, threads=threads))
     A = transposed(np.linalg.solve(L, transposed(J)))
-    U, S, B = least_squares(A, np.sqrt(cs.scales.diagonal))
-    x = times(transposed(U), jump) / S
-    impulse, x = times(U, x / S), times(B, x)
-    after = np.asarray(v) + np.linalg.solve(transposed(L), x[..., None])[..., 0]
+    rows = LeastSquares(A, np.sqrt(cs.scales.diagonal))
+    x = rows.solve(jump[..., None])
+    impulse = rows.forces(x, np.ones(cs.size))[..., 0]
+    after = np.asarray(v) + np.linalg.solve(transposed(L), x)[..., 0]
     loss = kinetic_energy(model, q, v, threads=threads) - kinetic_energy(model, q, after)
     return Impact(*deliver((after, impulse, loss), out))

@@ -28,8 +28,9 @@ from ...constrained.rows.request import (
     LIMITS,
     OPTIONS,
     OUTPUTS,
-    length,
-    scaled_length,
+    ROUNDING,
+    measure_rows,
+    measured,
 )
 from ...constrained.solvers.prox_ltl import (
     PADDED,
@@ -38,6 +39,7 @@ from ...constrained.solvers.prox_ltl import (
     put_multipliers,
     put_requests,
     start_residual,
+    start_sizes,
     tell,
 )
 from ...constrained.solvers.proximal import (
@@ -64,6 +66,8 @@ MATRIX = layout(
     z="spanning_nv",
     force="spanning_nv",
     pulls="spanning_nv",
+    missing="spanning_nv",
+    terms="spanning_nv",
 )
 
 
@@ -89,10 +93,10 @@ def hybrid(
     for t in range(len(model.steps)):
         k = model.steps[t].dof
         work.force[k] = work.dofs[k * DOF.size + DOF.u]
-    stays, begin, residual = none, none, none
+    stays, residual = none, none
     for attempt in range(ATTEMPTS):
         if attempt == 0 or is_uneven(stays, options):
-            put_requests(model, stays, requests, options, work)
+            put_requests(model, stays, requests, options, options[OPTIONS.damping], work)
             put_damped_delassus(model, work)
             factorize_dense(padded_rows, work.G, work.D_G)
             push(model, padded.multipliers, work)
@@ -100,9 +104,10 @@ def hybrid(
                 k = model.steps[t].dof
                 work.z[k] = work.D[k] * work.dofs[k * DOF.size + DOF.u]
             start_residual(model, work.Y, work.z, work)
-            residual = scaled_length(padded_rows, padded.residual, padded.scales, options)
-            begin = scaled_length(padded_rows, padded.target, padded.scales, options) + residual
-            goal, stays = goal_of(options, begin), none
+            start_sizes(model, work.Y, work.z, padded)
+            measure_rows(padded_rows, ROUNDING, padded.multipliers, options, padded)
+            residual = measured(padded_rows, padded.residual, padded, options)
+            goal, stays = goal_of(options), none
             info[INFO.iterations] = none
             for turn in range(TURNS):
                 if turn == 0 or is_open(residual, goal, stays, limits[0], info):
@@ -111,12 +116,10 @@ def hybrid(
                     move(model, a, work)
                     # The residual of the iteration does not know of the rounding of a.
                     put_held_residual(model, a, work)
-                    residual = scaled_length(padded_rows, padded.residual, padded.scales, options)
-    info[INFO.start] = begin + length(len(model.independent), a, options)
-    info[INFO.rows] = residual
+                    residual = measured(padded_rows, padded.residual, padded, options)
     info[INFO.motion] = motion_error(model, tau, a, none, work)
     put_multipliers(model, padded.multipliers, multipliers)
-    tell(model, stays, tau, options, info, work)
+    tell(model, work.Y, stays, tau, options, info, work)
 
 
 @function

@@ -7,7 +7,7 @@ inwards. Along each independent velocity they must leave nothing.
 from __future__ import annotations
 
 from ...compile import function, layout, routine, sqrt
-from ...constrained.recursion.missing import SQUARES, add_squares, copy_force
+from ...constrained.recursion.missing import PASSED, SQUARES, add_squares, copy_force
 from ...constrained.rows.request import relative
 from ...constrained.rows.wrenches import ROW
 from ...dynamics.aba import DOF, FORCE, LINK, MOTION
@@ -80,12 +80,13 @@ def put_needed_force(model, i, work):
     linear = add_cross(get3(work.links, at + MOTION.a), alpha, p)
     inertia, h = get6(work.links, at + LINK.own_inertia), get3(work.links, at + LINK.own_h)
     n, f = composite_times(inertia, h, model.links[i].mass, alpha, linear)
-    n = add_cross(add(n, get3(work.own_forces, force + FORCE.n)), p, f)
-    f = add(f, get3(work.own_forces, force + FORCE.f))
+    m, g = get3(work.own_forces, force + FORCE.n), get3(work.own_forces, force + FORCE.f)
+    n, f = add_cross(add(n, m), p, f), add(f, g)
     put3(work.forces, force + FORCE.n, n)
     put3(work.forces, force + FORCE.f, f)
-    work.squares[i * SQUARES.size + SQUARES.n] = dot(n, n)
-    work.squares[i * SQUARES.size + SQUARES.f] = dot(f, f)
+    # In free fall n and f are differences: what they are differences of counts, too.
+    work.squares[i * SQUARES.size + SQUARES.n] = dot(n, n) + dot(m, m)
+    work.squares[i * SQUARES.size + SQUARES.f] = dot(f, f) + dot(g, g)
 
 
 @function
@@ -157,6 +158,9 @@ def hand_on(i, to, work):
         put3(work.forces, force + FORCE.n, add(get3(work.forces, force + FORCE.n), n))
         put3(work.forces, force + FORCE.f, add(get3(work.forces, force + FORCE.f), f))
         add_squares(to, n, f, work.squares)
+        own, at = i * SQUARES.size, to * SQUARES.size
+        for t in range(SQUARES.size):
+            work.squares[at + t] = work.squares[at + t] + PASSED * work.squares[own + t]
 
 
 @function
