@@ -93,7 +93,7 @@ def differentiate_held(emb: Embedding, cs, inputs, threads, limits) -> list[np.n
     asked[..., :m, :] = requests
     G, _ = emb.motions(q, v, threads)
     state = q, np.einsum("...ij,...j->...i", G, v), wide, asked, np.asarray(options, float)
-    dq, dv, dtau, *rows = prox_derivatives(both, (*state, *forces), None, threads, limits)
+    dq, dv, dtau, *rows, info = prox_derivatives(both, (*state, *forces), None, threads, limits)
     change = _velocity_change(emb, q, v, threads)
     result = []
     for by_q, by_v, by_tau in (
@@ -101,7 +101,7 @@ def differentiate_held(emb: Embedding, cs, inputs, threads, limits) -> list[np.n
         (x[..., :m, :] for x in rows),
     ):
         result += [by_q @ G + by_v @ change, by_v @ G, by_tau[..., own]]
-    return result
+    return [*result, info]
 
 
 _both: WeakKeyDictionary = WeakKeyDictionary()

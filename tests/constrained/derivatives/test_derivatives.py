@@ -53,11 +53,12 @@ def central_differences(constraints, q, v, tau, forces, step=1e-5, **options):
     ]
 
 
-def check(constraints, q, v, tau, seed=0, tolerance=1e-6, **options):
+def check(constraints, q, v, tau, seed=0, tolerance=1e-6, method="auto", **options):
     model = constraints.model
     forces = np.random.default_rng(seed).standard_normal((model.n_bodies, 6))
     found = constrained_dynamics_derivatives(model, q, v, tau, constraints, forces, **options)
-    expected = central_differences(constraints, q, v, tau, forces, **options)
+    expected = central_differences(constraints, q, v, tau, forces, method=method, **options)
+    assert found.converged
     for part in (slice(FIELDS), slice(FIELDS, None)):
         scale = max(np.abs(x).max(initial=0.0) for x in expected[part])
         for x, y in zip(found[part], expected[part], strict=True):
@@ -268,3 +269,98 @@ def test_single_precision():
     for x, y in zip(low, high, strict=True):
         assert x.dtype == np.float32
         assert relative(x, y) < 1e-2
+
+
+# --- rows that are redundant, or nearly so --------------------------------------------------------
+
+
+def joints_in_a_row():
+    """A body in a plane, one that it shifts, and one that turns about two axes."""
+    builder = dl.ModelBuilder("row")
+    turning = np.diag([0.1, 0.2, 0.25])
+    builder.add_body(
+        "b0", "world", dl.Planar([0.3, 0.5, 0.8]), mass=1.0, com=[0.1, 0.2, 0.3], inertia=turning
+    )
+    builder.add_body("b1", "b0", dl.Translation(), [0.1, 0.2, 0.3], mass=2.0, inertia=np.eye(3))
+    builder.add_body(
+        "b2", "b1", dl.Universal([1, 0, 0], [0, 1, 0]), [0.3, 0.2, 0.3],
+        mass=2.0, com=[0.1, 0.1, 0.1], inertia=np.eye(3),
+    )  # fmt: skip
+    builder.add_frame("f0", "b0", [0.4, 0.1, 0.2])
+    builder.add_frame("f2", "b2", [0.4, 0.1, 0.2])
+    return builder.build()
+
+
+FOOT, HAND = dl.Connect("f0"), dl.Connect("f2", "f0")
+
+
+@pytest.mark.uncompiled
+@pytest.mark.parametrize(
+    ("declared", "rank"),
+    [([FOOT], 2), ([FOOT, FOOT], 2), ([dl.Weld("f0")], 3), ([FOOT, HAND, FOOT], 5)],
+)
+def test_multipliers_of_redundant_rows_stay_the_shortest(declared, rank):
+    """As q moves, their derivatives have a part that has no effect on the motion."""
+    model = joints_in_a_row()
+    constraints = dl.Constraints(model, declared, stabilization=STABILIZATION)
+    q, v, tau = random_states(model, 0)
+    assert constraints.rank(q) == rank
+    check(constraints, q, v, tau, method="dense")
+
+
+def motors_on(model):
+    """1 N m on each motor of Cassie."""
+    tau = np.zeros(model.nv)
+    for name in model.joint_names:
+        if name.endswith("-ip"):
+            tau[model.joint(name).v] = 1.0
+    return tau
+
+
+@pytest.mark.parametrize("seed", [None, 0, 1])
+def test_cassie_closed_anywhere(seed):
+    """36 rows of rank 28, of which two are nearly redundant. Along motions that keep loops closed.
+
+    Central differences have few digits there: the derivatives are as large as 1e10.
+    """
+    model = dl.robots.load("cassie")
+    constraints, q, tau = dl.Constraints(model), model.neutral(), motors_on(model)
+    v = np.zeros(model.nv)
+    if seed is not None:
+        rng = np.random.default_rng(seed)
+        away = model.integrate(q, 0.15 * rng.standard_normal(model.nv))
+        q = dl.close_loops(model, away, constraints)
+        v = rng.standard_normal(model.nv)
+    _, singular, V = np.linalg.svd(constraints.jacobian(q))
+    open_ways = V[(singular > 1e-9).sum() :]
+    v = open_ways.T @ (open_ways @ v)
+    found = constrained_dynamics_derivatives(model, q, v, tau, constraints)
+    assert found.converged
+
+    def slopes(ways, move, step):
+        states = [move(s * step * w) for s in (1, -1) for w in ways]
+        q, tau = (np.array(x) for x in zip(*states, strict=True))
+        v_all = np.repeat(v[None], len(q), 0)
+        moved = dl.constrained_dynamics(model, q, v_all, tau, constraints, method="dense")
+        count = len(ways)
+        results = moved.acceleration, moved.multipliers
+        return [(y[:count] - y[count:]).T / (2 * step) for y in results]
+
+    ways = open_ways[:4]
+    a, multipliers = slopes(ways, lambda w: (model.integrate(q, w), tau), 1e-5)
+    assert relative(found.dq @ ways.T, a) < 2e-5
+    assert relative(found.multipliers_dq @ ways.T, multipliers) < 5e-3
+    ways = np.eye(model.nv)[6:12]
+    a, multipliers = slopes(ways, lambda w: (q, tau + w), 1.0)
+    assert relative(found.dtau @ ways.T, a) < 1e-7
+
+
+@pytest.mark.uncompiled
+def test_derivatives_tell_whether_their_solution_has_converged():
+    constraints = standing("solo12")
+    state = random_states(constraints.model, 3, 2)
+    found = constrained_dynamics_derivatives(constraints.model, *state, constraints)
+    assert found.converged.tolist() == [True, True]
+    one = constrained_dynamics_derivatives(constraints.model, *(x[0] for x in state), constraints)
+    assert one.converged is True
+    assert len(one) == 6

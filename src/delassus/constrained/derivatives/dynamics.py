@@ -36,46 +36,31 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...compile import either, kernel, layout, part, routine
+from ...compile import either, kernel, layout
 from ...dynamics.derivatives.rnea import DOF, LINK, put_forces, vary_links, vary_subtrees
-from ...dynamics.derivatives.rnea import WORK as VARIED
 from ...dynamics.steps.points import place_world
 from ...model.model import Model
 from ..rows.checks import check_constraints
 from ..rows.constraints import Constraints
 from ..rows.packed import ConstrainedArrays
-from ..rows.request import INFO, INPUTS, OPTIONS, iteration_limit, request
+from ..rows.request import INFO, INPUTS, OPTIONS, converged, iteration_limit, request
 from ..solvers.prox_ltl import prox_ltl
-from .forces import CHANGE, WRENCH, add_changes, push_links, put_changes, put_wrench
+from .forces import add_changes, add_turns, push_links
 from .inverse import INVERSE, PSEUDO_INVERSE, put_inverse
+from .parts import replace
 from .products import PRODUCTS, multiply
-from .rows import RATE, put_rates, put_row_derivatives
+from .variation import VARIATIONS, vary_pieces
 
 _solve = prox_ltl.function
 
 
-def _matrix(n: dict[str, int]) -> int:
-    return n["nv"] * n["nv"]
-
-
-# G^+; memory of `inverse` and of `products`, at different times; the solution and its factors;
-# motions of links and their variations; F and C by q and v; for each step its CHANGE, for each
-# piece its WRENCH, for each row its RATE.
+# G^+; memory of `inverse` and of `products`, at different times; the solution and its factors; and
+# what is multiplied.
 WORK = layout(
     PSEUDO_INVERSE,
     either(INVERSE, PRODUCTS),
+    VARIATIONS,
     solution=prox_ltl.work,
-    a="nv",
-    multipliers="m",
-    info=INFO.size,
-    varied=VARIED,
-    F_q=_matrix,
-    F_v=_matrix,
-    C_q="panels",
-    C_v="panels",
-    changes=lambda n: n["panels"] // 3 * CHANGE.size,
-    wrenches=("m", WRENCH),
-    rates=("m", RATE),
 )
 
 
@@ -90,21 +75,23 @@ WORK = layout(
         "rows_dq": "m nv",
         "rows_dv": "m nv",
         "rows_dtau": "m nv",
+        "info": f"{INFO.size + 1}",
     },
     work=WORK,
     label="constrained_dynamics_derivatives",
 )
 def prox_derivatives(
     model, limits, q, v, tau, requests, options, external_forces,
-    dq, dv, dtau, rows_dq, rows_dv, rows_dtau, work,
+    dq, dv, dtau, rows_dq, rows_dv, rows_dtau, info, work,
 ):  # fmt: skip
     """Derivatives of a and multipliers in M a + b = tau + J^T multipliers, J a + gamma = a*
 
     Its arguments are more than ten, as they are all that a solver is asked, and six matrices.
+    Behind INFO of the solution is zero where rows are independent, and G^+ has all digits.
     """
     a, multipliers, solution, links = work.a, work.multipliers, work.solution, work.varied.links
     _solve(
-        model, limits, q, v, tau, requests, options, external_forces, a, multipliers, work.info,
+        model, limits, q, v, tau, requests, options, external_forces, a, multipliers, info,
         solution,
     )  # fmt: skip
     vary_links(model, q, v, a, work.varied)
@@ -116,41 +103,32 @@ def prox_derivatives(
     vary_subtrees(model, work.F_q, work.F_v, dtau, False, work.varied)
 
     tolerance, damping = options[OPTIONS.tolerance], solution.padded.damping
-    put_inverse(model, limits[0], tolerance, solution, damping, dtau, rows_dtau, work.X, work)
+    info[INFO.size] = put_inverse(
+        model, limits[0], tolerance, solution, damping, dtau, rows_dtau, work.X, work
+    )
     multiply(model, q, v, (dtau, rows_dtau, work.X), (dq, dv, rows_dq, rows_dv), work)
     for c in range(len(model.pieces)):
         add_changes(model, c, work.varied.dofs, DOF.size, dtau, rows_dtau, dq, rows_dq, work)
+        add_turns(model, c, work.varied.dofs, DOF.size, rows_dq, work)
 
 
-@routine
-def vary_pieces(model, q, options, work):
-    """C of all pieces, their wrenches, and the changes of these with q."""
-    links, dofs, solution = work.varied.links, work.varied.dofs, work.solution
-    gains = options[OPTIONS.kp], options[OPTIONS.kd]
-    for c in range(len(model.pieces)):
-        piece, wrench = model.pieces[c], part(work.wrenches, c * WRENCH.size)
-        put_rates(
-            model, piece, q, work.a, work.multipliers, gains, links, LINK.size, work.rates, solution
-        )
-        put_wrench(model, piece, solution.rows, work.multipliers, wrench)
-        put_changes(
-            model, piece, q, work.multipliers, wrench, links, LINK.size, dofs, DOF.size,
-            work.changes,
-        )  # fmt: skip
-        put_row_derivatives(
-            model, piece, gains, dofs, DOF.size, work.rates, work.C_q, work.C_v, solution
-        )
-
-
-class ConstrainedDerivatives(NamedTuple):
-    """Derivatives of accelerations, (..., nv, nv) each, and of multipliers, (..., m, nv)."""
-
+class _Matrices(NamedTuple):
     dq: np.ndarray
     dv: np.ndarray
     dtau: np.ndarray
     multipliers_dq: np.ndarray
     multipliers_dv: np.ndarray
     multipliers_dtau: np.ndarray
+
+
+class ConstrainedDerivatives(_Matrices):
+    """Derivatives of accelerations, (..., nv, nv) each, and of multipliers, (..., m, nv).
+
+    `converged` tells whether the solution that they are taken at has converged, by the definition
+    of `ConstrainedSolution.converged`; None for symbols.
+    """
+
+    converged: bool | np.ndarray | None = None
 
 
 def constrained_dynamics_derivatives(
@@ -174,13 +152,27 @@ def constrained_dynamics_derivatives(
     External forces are constant in their bodies' axes. Stabilisation varies with q and v; `desired`
     is constant.
 
-    Where rows are redundant, the derivatives of a are still those of the motion. Multipliers are
-    then not unique, and their derivatives are one choice among many. Where rows contradict each
-    other, their residual counts as constant.
+    Where rows are redundant, multipliers are the shortest, each counted by the root of its row's
+    damping, and so are those that the derivatives are of: all along which the rank of rows stays as
+    it is. For loops these are the motions that keep them closed; along others rows contradict each
+    other, and multipliers have no derivative. Where rows contradict each other, their residual
+    counts as constant. Redundant rows are solved by singular values, which takes longer.
     """
     cs = check_constraints(model, constraints)
-    inputs = (q, v, tau, *request(cs, damping, desired, None, tolerance, q, v, tau))
+    requests, options = request(cs, damping, desired, None, tolerance, q, v, tau)
+    inputs = (q, v, tau, requests, options)
     if external_forces is not None:
         inputs = (*inputs, external_forces)
-    found = prox_derivatives(cs, inputs, out, threads, iteration_limit(max_iterations))
-    return ConstrainedDerivatives._make(found)
+    given = None if out is None else (*out, np.empty((*np.shape(out[0])[:-2], INFO.size + 1)))
+    found = prox_derivatives(cs, inputs, given, threads, iteration_limit(max_iterations))
+    *matrices, info = found
+    result = ConstrainedDerivatives._make(matrices)
+    if type(info) is not np.ndarray:
+        return result
+    told = info[..., INFO.rows], info[..., INFO.motion]
+    is_done = converged(*told, tolerance, np.finfo(options.dtype).eps) != 0
+    is_simple = is_done & (info[..., INFO.size] == 0.0)
+    if not np.all(is_simple) and cs.model.tree is cs.model:
+        is_done = replace(cs, inputs, matrices, is_simple, is_done, tolerance, threads)
+    result.converged = bool(is_done) if np.ndim(is_done) == 0 else is_done
+    return result

@@ -182,10 +182,10 @@ def against(weight, rate, turn):
 def add_changes(model, c, dofs, dof_size, dtau, rows_dtau, dq, rows_dq, work):
     """Add the effect of the changes of piece c to the derivatives by q.
 
-    `work` has wrenches and changes of pieces, and the solution with registers of recorded
+    `work` has changes of pieces, and the solution with registers of recorded
     functions.
     """
-    wrenches, changes = work.wrenches, work.changes
+    changes = work.changes
     piece, nv, m = model.pieces[c], len(model.armature), count_rows(model)
     if piece.kind == IMPLICIT:
         respond_implicit(model, piece, nv, dtau, dq, work.solution)
@@ -198,8 +198,15 @@ def add_changes(model, c, dofs, dof_size, dtau, rows_dtau, dq, rows_dq, work):
         link, side = model.frames[piece.other].link, CHANGE.other_n
         respond(model, piece, link, side, changes, dofs, dof_size, nv, dtau, dq)
         respond(model, piece, link, side, changes, dofs, dof_size, m, rows_dtau, rows_dq)
+
+
+@function
+def add_turns(model, c, dofs, dof_size, rows_dq, work):
+    """Add how multipliers of piece c turn with the links, if they are along fixed axes."""
+    piece = model.pieces[c]
     if piece.kind == CONNECT:
-        turn_multipliers(model, piece, part(wrenches, c * WRENCH.size), dofs, dof_size, rows_dq)
+        wrench = part(work.wrenches, c * WRENCH.size)
+        turn_multipliers(model, piece, wrench, dofs, dof_size, rows_dq)
 
 
 @function

@@ -72,17 +72,18 @@ def put_inverse(model, limit, tolerance, factor, damping, dtau, rows_dtau, X, wo
     """P = da/dtau, -L = dmultipliers/dtau, and G^+ in X, whose rows are padded to fours.
 
     `factor` has the factors of `factor.kkt`; those in M and G are overwritten. `work` has the
-    layout INVERSE.
+    layout INVERSE. Returns zero where rows are independent, and the iterations have come to an end.
     """
-    nv = len(model.armature)
+    nv, unsure = len(model.armature), 0.0 * tolerance
     invert_tree_factor(model, factor.M)
     put_inverse_mass(model, factor.M, factor.D, dtau)
     if count_rows(model) > 0:
         put_row_responses(model, factor.M, factor.D, factor.Y, work.T)
         put_scaled_inverse(model, factor.G, factor.D_G, damping, work)
-        put_pseudo_inverse(model, limit, tolerance, damping, work.E, X, work.product)
+        unsure = put_pseudo_inverse(model, limit, tolerance, damping, work.E, X, work.product)
         put_responses(model, work.T, X, dtau, rows_dtau, work.L)
     mirror(nv, dtau)
+    return unsure
 
 
 @function
@@ -205,7 +206,10 @@ def put_scaled_inverse(model, G, D_G, damping, work):
 
 @function
 def put_pseudo_inverse(model, limit, tolerance, damping, E, X, product):
-    """G^+ from E, by doubling the number of iterations; states that are done are frozen."""
+    """G^+ from E, by doubling the number of iterations; states that are done are frozen.
+
+    Returns zero where that has come to an end and rows are independent, elsewhere one.
+    """
     width = padded(count_rows(model))
     size = width * width
     goal = sqrt(tolerance)  # what is left of E is the square of its last change
@@ -228,13 +232,15 @@ def put_pseudo_inverse(model, limit, tolerance, damping, E, X, product):
             E[t] = select(is_active, product[t], E[t])
         change = select(is_active, difference, change)
         count = 2 * count
-    take_off_projection(size, width, E, X, product)
+    projects = take_off_projection(size, width, E, X, product)
     unscale(model, width, damping, X)
+    none = 0.0 * tolerance
+    return select(change > goal, 1.0 + none, select(projects, 1.0 + none, none))
 
 
 @function
 def take_off_projection(size, width, E, X, product):
-    """X <- X - E X in states where E is a projection."""
+    """X <- X - E X in states where E is a projection; returns which these are."""
     largest = absolute(E[0])
     for t in range(1, size):
         largest = maximum(largest, absolute(E[t]))
@@ -243,6 +249,7 @@ def take_off_projection(size, width, E, X, product):
         put_product(width, width, width, E, width, X, width, product, width)
         for t in range(size):
             X[t] = X[t] - select(projects, product[t], 0.0 * product[t])
+    return projects
 
 
 @function
