@@ -64,6 +64,26 @@ def test_symbols_are_taken_directly_with_numbers_beside_them():
     assert relative(np.array(slope(tau)), expected) < 1e-6
 
 
+@pytest.mark.uncompiled
+@pytest.mark.parametrize("name", ["constrained_dynamics", "constrained_dynamics_derivatives"])
+def test_a_trace_that_would_not_come_to_the_end_is_refused(name):
+    """Cassie's loops are nearly redundant: without tests of numbers, iterations end too early."""
+    model = dl.robots.load("cassie")
+    constraints = dl.Constraints(model)
+    with pytest.raises(dl.DelassusError, match=r"nearly redundant: embed the loops"):
+        dl.symbolic(getattr(dl, name), model, constraints=constraints)
+
+
+def test_traced_loops_have_all_digits():
+    model = four_bar()
+    constraints = dl.Constraints(model)
+    traced = dl.symbolic(dl.constrained_dynamics, model, constraints=constraints)
+    for seed in range(3):
+        state = random_state(model, seed)
+        expected = dl.constrained_dynamics(model, *state, constraints, method="dense")
+        assert relative(np.array(traced(*state)[0]).ravel(), expected.acceleration) < 1e-8
+
+
 def test_dense_matrices_take_no_symbols():
     constraints = standing("solo12")
     with pytest.raises(dl.DelassusError, match="takes no symbols"):

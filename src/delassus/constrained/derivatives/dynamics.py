@@ -45,6 +45,7 @@ from ..rows.constraints import Constraints
 from ..rows.packed import ConstrainedArrays
 from ..rows.request import INFO, INPUTS, OPTIONS, converged, iteration_limit, request
 from ..solvers.prox_ltl import prox_ltl
+from ..solvers.traced import check_traced
 from .forces import add_changes, add_turns, push_links
 from .inverse import INVERSE, PSEUDO_INVERSE, put_inverse
 from .parts import replace
@@ -159,6 +160,7 @@ def constrained_dynamics_derivatives(
     counts as constant. Redundant rows are solved by singular values, which takes longer.
     """
     cs = check_constraints(model, constraints)
+    check_traced(cs, damping, tolerance, max_iterations, q, v, tau)
     requests, options = request(cs, damping, desired, None, tolerance, q, v, tau)
     inputs = (q, v, tau, requests, options)
     if external_forces is not None:

@@ -12,6 +12,7 @@ from ..rows.checks import AUTO, check_constraints, check_method
 from ..rows.constraints import Constraints
 from ..rows.request import INFO, converged, iteration_limit, request
 from .methods import METHODS, fastest
+from .traced import check_traced
 
 
 class ConstrainedSolution:
@@ -131,6 +132,8 @@ def _ask(cs, method, damping, tolerance, max_iterations, desired, warm_start, *s
     chosen = METHODS[fastest(cs) if name == AUTO else name]
     chosen.check(cs, method)
     limits = iteration_limit(max_iterations)
+    if chosen.iterates:
+        check_traced(cs, damping, tolerance, max_iterations, *states)
     if chosen.most_iterations is not None:
         limits = iteration_limit(chosen.most_iterations)
     solve = chosen.solver.__call__  # which takes 0.1 us less to call than the kernel itself
