@@ -93,7 +93,7 @@ def test_no_joint_moves_by_more_than_digits_are_worth(seed):
     error = largest(cs.position_error(closed))
     q = dl.close_loops(model, closed, cs)
     assert largest(model.difference(closed, q)) <= 100.0 * error + 1e-7
-    assert largest(cs.position_error(q)) <= error
+    assert largest(cs.position_error(q)) <= error + 1e-15
     again, _ = on_joints(cs, np.repeat(closed, 3, axis=0), np.zeros((3, model.nv)), 3)
     for world in again:
         assert np.array_equal(world, again[0])

@@ -47,7 +47,7 @@ _COARSE = 1e-2  # and not more than this
 # If a start is as closed as digits allow, the most that joints move by: so many times its error,
 # and this angle.
 _REACH, _STILL = 10.0, 1e-7
-_POLISHES = 8  # of Gauss-Newton steps
+_POLISHES, _ROUNDS = 8, 3  # of Gauss-Newton steps, and how often so many
 _ROUNDED = 1e-3  # an error below this part of the tolerance is let be
 
 # Damping, as a part of the square of the largest singular value: at first, and its bounds.
@@ -95,6 +95,7 @@ class Search:
         self.units = units_of(cs, self.J)
         self.damping, self.pushes = np.full(n, _DAMPING), np.zeros(n, int)
         self.is_settled, self.is_done = np.zeros(n, bool), np.zeros(n, bool)
+        self.rounds = np.zeros(n, int)
         self.margin = np.ones(n)  # a new best has less than this part of the old one's error
         self.best = self.q.copy()
 
@@ -283,8 +284,10 @@ class Search:
             is_going[at] = ~is_small & (length > 0.0) & (free[at] > 0.0)
         self._remember(which)
         self.is_settled[which] = ~is_going
+        self.rounds[which] += 1
         if not self.is_strict:
-            is_at_end = ~is_going if reach is None else True
+            # At a dead point errors fall by a factor a step, without end: digits end it.
+            is_at_end = ~is_going | (self.rounds[which] >= _ROUNDS) | (reach is not None)
             self.is_done[which] |= is_at_end & (self.size()[which] <= DIGITS)
         elif reach is not None:  # a start near a solution is left for what meets the tolerance only
             self.margin[which], self.is_settled[which] = 0.0, False
