@@ -10,6 +10,7 @@ import json
 import re
 import sys
 import warnings
+import zlib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -144,6 +145,32 @@ def _read_mesh(path: Path) -> None:
     assert len(simplified(read_triangles(str(path)), 3)) <= 3
 
 
+def _png(path: Path) -> None:
+    """A picture of 4 by 4 grey points."""
+
+    def block(name: bytes, data: bytes) -> bytes:
+        check = zlib.crc32(name + data)
+        return len(data).to_bytes(4, "big") + name + data + check.to_bytes(4, "big")
+
+    head = np.array([4, 4], ">u4").tobytes() + bytes([8, 0, 0, 0, 0])
+    rows = zlib.compress(bytes(range(20)))
+    parts = block(b"IHDR", head), block(b"IDAT", rows), block(b"IEND", b"")
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(parts))
+
+
+def _in_mjcf(path: Path) -> None:
+    """A mesh or a picture that MuJoCo reads."""
+    asset, geom = f'<mesh name="m" file="{path}"/>', 'type="mesh" mesh="m"'
+    if path.suffix == ".png":
+        asset = f'<hfield name="m" size="1 1 1 1" file="{path}"/>'
+        geom = 'type="hfield" hfield="m"'
+    whole = path.with_name(f"{path.name}.xml")
+    whole.write_text(
+        f"<mujoco><asset>{asset}</asset><worldbody><geom {geom}/></worldbody></mujoco>"
+    )
+    dl.load(whole)
+
+
 def _collide_with_mesh(path: Path) -> None:
     from delassus.simulation.collision.meshes import hull_vertices, mesh_triangles
 
@@ -167,6 +194,9 @@ KINDS = {
     "obj hull": (".obj", lambda path: path.write_text(OBJ), _collide_with_mesh, "coal"),
     "stl hull": (".stl", _stl, _collide_with_mesh, "coal"),
     "dae hull": (".dae", lambda path: path.write_text(DAE), _collide_with_mesh, "coal"),
+    "obj in mjcf": (".obj", lambda path: path.write_text(OBJ), _in_mjcf, "mujoco"),
+    "stl in mjcf": (".stl", _stl, _in_mjcf, "mujoco"),
+    "png in mjcf": (".png", _png, _in_mjcf, "mujoco"),
     "arrays": (".npz", lambda path: write_arrays(path, {"a": np.eye(3)}), read_arrays, None),
     "index": (".json", lambda path: write_json(path, [{"number": 1}]),
               lambda path: read_json(path, list), None),

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from ..checks import file_path, flag, positive_integer
 from ..errors import FileAccessError
 from ..model.model import Model
+from ..simulation.collision.shapes import has_ground
 from ..simulation.told.recording import Recording
 from ..spatial.transform import rotation_to_quaternion
 from . import forces
@@ -36,20 +37,22 @@ def to_html(
     model: Model,
     *,
     frames_per_second: int = FRAMES_PER_SECOND,
-    ground: bool = True,
+    ground: bool | None = None,
     worlds: int = 16,
 ) -> None:
     """Write a page that plays a recording of a model: scene, camera, time bar, plots.
 
     Of many worlds the first ones are shown, at most `worlds`, side by side; plots are of the first.
-    A recording that diverged is shown up to there. The page needs neither a network nor a server.
+    A recording that diverged is shown up to there. The ground is drawn as a simulator has it by
+    default: not where a model describes its world and has none. The page needs neither a network
+    nor a server.
     """
     q = shown_states(recording, model)[: positive_integer("worlds", worlds)]
     rate = positive_integer("frames_per_second", frames_per_second)
     chosen = _frames(recording.time[: q.shape[1]], rate)
     scene = Scene.of(model)
     shown = [body_poses(model, own[chosen]) for own in q]
-    data = _content(scene, shown, flag("ground", ground))
+    data = _content(scene, shown, _has_ground(model) if ground is None else flag("ground", ground))
     data |= _over_time(recording, chosen)
     data |= _forces(recording, scene, shown, chosen)
     page = resources.files(__package__)
@@ -64,6 +67,10 @@ def to_html(
         file_path(path).write_text(text, encoding="utf-8")
     except OSError as error:
         raise FileAccessError(f"{str(path)!r} cannot be written: {error.strerror}") from None
+
+
+def _has_ground(model: Model) -> bool:
+    return has_ground(model) or not model.describes_world
 
 
 def _frames(time: np.ndarray, rate: int) -> np.ndarray:

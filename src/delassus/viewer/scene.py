@@ -73,7 +73,7 @@ class Scene:
 
     def _add(self, shape: Shape, known: dict[str, int | None]) -> None:
         if shape.kind == "plane":
-            return  # the ground is drawn anyway
+            return  # as the ground
         frame, mesh = self.model.frame(shape.frame), -1
         if shape.kind == "mesh":
             number = self._mesh(shape, known)

@@ -27,7 +27,7 @@ _ARCHIVES = {
 }  # fmt: skip
 _PNG = b"\x89PNG\r\n\x1a\n"
 # Only a text with one of these can have a coordinate that is too large or none.
-_SUSPICIOUS = re.compile(rb"[eE]\+?\d\d|\d{30}|nan|inf", re.IGNORECASE)
+_SUSPICIOUS = re.compile(rb"[eE]\+?0*(?:[3-9]\d|[1-9]\d\d)|\d{30}|nan|inf", re.IGNORECASE)
 _INDICES = ("p", "v", "vcount", "h", "int_array")  # elements of COLLADA that hold whole numbers
 _COUNTS = ("count", "stride", "offset", "set")
 _NOT_WHOLE = re.compile(r"[^\d\s+-]|\d{11}|[+-](?!\d)|\d[+-]", re.ASCII)

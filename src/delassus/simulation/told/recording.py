@@ -35,10 +35,6 @@ _MARK = _KIND + _VERSION + b"\n"
 _HEADER = ("name", "sizes", "joint_names", "first_v")  # arrays of the first part
 
 
-class RecordingWarning(UserWarning):
-    """The file of a recording is not whole: what is before the damage was read."""
-
-
 class Sizes(NamedTuple):
     """Extents of the arrays of a recording, three flags, and the time of a step."""
 
@@ -262,7 +258,7 @@ class Recording:
                     made._take(part)
         except FileFormatError as error:
             told = f"{error}: the {len(made)} steps before it are read"
-            warnings.warn(told, RecordingWarning, stacklevel=2)
+            warnings.warn(told, UserWarning, stacklevel=2)
         if not len(made):
             raise FileFormatError(f"{place} was cut off before its first step, and is empty")
         return made
