@@ -72,3 +72,22 @@ def test_an_hdf5_file_of_something_else_is_refused(tmp_path):
         file["x"] = [1]
     with pytest.raises(dl.DelassusError, match="no local problem of FCLib"):
         contact.load(tmp_path / "other.h5")
+
+
+def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "zeros.npz"
+    np.savez_compressed(path, format=1, delassus=np.zeros((400, 400)))
+    monkeypatch.setenv("DELASSUS_LARGEST_FILE", "1")
+    with pytest.raises(dl.FileFormatError, match="DELASSUS_LARGEST_FILE"):
+        contact.load(path)
+    monkeypatch.setenv("DELASSUS_LARGEST_FILE", "2")
+    with pytest.raises(dl.FileFormatError, match="has no free_velocity"):
+        contact.load(path)
+    monkeypatch.setenv("DELASSUS_LARGEST_FILE", "much")
+    with pytest.raises(dl.DelassusError, match="number of MiB"):
+        contact.load(path)
+
+
+def test_a_problem_is_not_saved_into_a_folder_that_is_missing(tmp_path):
+    with pytest.raises(dl.MissingFileError, match="there is no folder"):
+        mixed(np.random.default_rng(1)).save(tmp_path / "missing" / "p.npz")

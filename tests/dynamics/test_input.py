@@ -239,3 +239,26 @@ def test_random_configurations_refuse_nonsense():
         MODEL.random_configuration(0, -1)
     with pytest.raises(dl.DelassusError, match="N must be"):
         MODEL.random_configuration(0, 1.5)
+
+
+def test_an_output_whose_numbers_share_a_place_is_refused():
+    b = dl.ModelBuilder("point")
+    b.add_body("a", joint=dl.Prismatic(), mass=1.0)
+    model = b.build()
+    for shape, strides in (((3,), (0,)), ((2, 3), (0, 8)), ((2, 3), (8, 8))):
+        out = np.lib.stride_tricks.as_strided(np.zeros(9), shape, strides)
+        q = np.zeros((*shape[:-1], 1))
+        with pytest.raises(dl.ShapeError, match="share one place"):
+            dl.center_of_mass(model, q, out=out)
+    out = np.zeros((3, 4))[:, :2].T  # steps of any kind are taken as long as they differ
+    assert not np.isnan(dl.center_of_mass(model, np.zeros((2, 1)), out=out)).any()
+
+
+def test_a_model_without_mass_has_no_centre_of_mass():
+    b = dl.ModelBuilder("nothing")
+    empty = b.build()
+    b.add_body("a", joint=dl.Prismatic())
+    for model in (empty, b.build()):
+        for function in (dl.center_of_mass, dl.centroidal_momentum_matrix):
+            with pytest.raises(dl.ModelError, match="no centre of mass"):
+                function(model, np.zeros(model.nq))

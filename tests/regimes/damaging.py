@@ -153,7 +153,7 @@ def _png(path: Path) -> None:
         return len(data).to_bytes(4, "big") + name + data + check.to_bytes(4, "big")
 
     head = np.array([4, 4], ">u4").tobytes() + bytes([8, 0, 0, 0, 0])
-    rows = zlib.compress(bytes(range(20)))
+    rows = zlib.compress(bytes([0, 1, 2, 3, 4] * 4))
     parts = block(b"IHDR", head), block(b"IDAT", rows), block(b"IEND", b"")
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(parts))
 

@@ -157,3 +157,45 @@ def test_after_an_error_that_mujoco_does_not_foresee_it_is_not_asked_again(write
             load(write(mjcf()))
     with pytest.raises(dl.FileFormatError, match="start Python again"):
         load(write(mjcf()))
+
+
+def test_files_that_attach_each_other_many_times_are_refused_at_once(tmp_path):
+    """Eight files of eight <attach> each ask for 8^7 bodies."""
+    for k in range(8):
+        asset = f'<asset><model name="m" file="f{k + 1}.xml"/></asset>' if k < 7 else ""
+        attached = '<body><attach model="m" body="r" prefix="{}_"/></body>'
+        held = "".join(attached.format(i) for i in range(8)) if k < 7 else '<geom size="1"/>'
+        text = f'<mujoco>{asset}<worldbody><body name="r">{held}</body></worldbody></mujoco>'
+        (tmp_path / f"f{k}.xml").write_text(text)
+    with pytest.raises(dl.FileFormatError, match="at most 20000 more than it has"):
+        dl.load(tmp_path / "f0.xml")
+    assert dl.load(tmp_path / "f6.xml").n_bodies == 0  # of eight fixed bodies
+
+
+def test_mjcf_is_known_by_its_content_not_by_its_name(tmp_path):
+    (tmp_path / "part.txt").write_text(
+        '<mujoco><worldbody><body name="p"><joint/><geom size="1"/></body></worldbody></mujoco>'
+    )
+    (tmp_path / "other.xml").write_text(
+        '<mujoco><worldbody><body name="r"><joint/><geom size="1"/></body></worldbody></mujoco>'
+    )
+    text = """<mujoco><asset><model name="o" file="other.xml"/></asset><include file="part.txt"/>
+     <worldbody><body name="q"><attach model="o" body="r" prefix="x_"/></body></worldbody>
+     </mujoco>"""
+    for name in ("robot.mjcf", "robot", "robot.urdf"):
+        (tmp_path / name).write_text(text)
+        assert set(dl.load(tmp_path / name).body_names) == {"p", "x_r"}
+
+
+def test_a_blank_colour_is_none(tmp_path):
+    path = tmp_path / "m.xml"
+    path.write_text('<mujoco><worldbody><geom size="1" rgba=""/></worldbody></mujoco>')
+    assert len(dl.load(path).shapes) == 1
+
+
+def test_archives_are_no_meshes(tmp_path):
+    (tmp_path / "m.obj").write_bytes(b"PK\x03\x04" + bytes(99))
+    path = tmp_path / "m.xml"
+    path.write_text('<mujoco><asset><mesh name="m" file="m.obj"/></asset></mujoco>')
+    with pytest.raises(dl.FileFormatError, match="archive"):
+        dl.load(path)

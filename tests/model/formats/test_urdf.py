@@ -328,3 +328,10 @@ def test_a_base_that_is_fixed_to_the_world_does_not_touch_the_link_on_it(read):
     text = robot(*links, joint("j", "base", "arm"), joint("k", "arm", "hand"))
     assert read(text).contact_exclusions == (dl.ContactExclusion("base", "arm"),)
     assert read(text, floating_base=True).contact_exclusions == ()
+
+
+def test_a_xacro_file_says_what_to_run(read):
+    text = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">
+     <xacro:include filename="arm.xacro"/><xacro:arm/></robot>"""
+    with pytest.raises(dl.FileFormatError, match="run `xacro "):
+        read(text)
