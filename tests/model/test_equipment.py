@@ -213,3 +213,12 @@ def test_fixed_bodies_share_their_weight_compensation_by_mass():
     builder.add_body("hand", "arm", dl.Fixed(), mass=3.0, gravity_compensation=0.2)
     builder.add_body("mark", "arm", dl.Fixed())
     assert builder.build().body("arm").gravity_compensation == pytest.approx(0.4)
+
+
+def test_a_keyframe_of_a_model_without_keyframes_is_said_not_to_exist():
+    from delassus.simulation.given.starting import chosen_start
+
+    b = dl.ModelBuilder("bare")
+    b.add_body("a", mass=1.0)
+    with pytest.raises(dl.UnknownNameError, match="there is no keyframe 'home': there are none"):
+        chosen_start(b.build(), None, None, "home")
