@@ -6,15 +6,15 @@ tell it wherever the package runs from, and because no index of pip's has the pa
 
 from __future__ import annotations
 
-_ROBOTS, _CASADI = ("example-robot-data>=4.0",), ("casadi>=3.6",)
+_ROBOTS, _CASADI = ("example-robot-data>=4.0.1",), ("casadi>=3.6",)
 EXTRAS = {
     "casadi": _CASADI,
     "mjcf": ("mujoco>=3.1",),
     "robots": _ROBOTS,
-    "fclib": ("h5py>=3.8",),
-    "viewer": ("viser>=1.1", "trimesh>=4.0", "pycollada>=0.8"),
-    "meshes": ("coal>=3.0",),
-    "bench": (*_CASADI, *_ROBOTS, "pin>=3.0", "matplotlib>=3.8", "scipy>=1.11", "pyarrow>=15"),
+    "fclib": ("h5py>=3.11",),
+    "viewer": ("viser>=1.1", "trimesh>=4.4.1", "pycollada>=0.8"),
+    "meshes": ("coal>=3.0.3",),
+    "bench": (*_CASADI, *_ROBOTS, "pin>=4.0", "matplotlib>=3.8.4", "scipy>=1.13", "pyarrow>=16"),
 }
 
 
