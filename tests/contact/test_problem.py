@@ -132,3 +132,26 @@ def test_operators_of_another_kind_or_of_many_states_are_named():
 def test_residuals_have_a_law_that_is_known():
     with pytest.raises(dl.DelassusError, match="law must be one of"):
         contact.residuals(box_on_plane(), np.zeros(12), "maxwell")
+
+
+def almost_definite(share, scale=1.0, n=9):
+    """A matrix whose least eigenvalue is this share of its largest entry, but negative."""
+    rng = np.random.default_rng(2)
+    U = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    D = (U * np.r_[np.linspace(0.5, 1.0, n - 3), 0.0, 0.0, 0.0]) @ U.T
+    low = U[:, -1:] @ U[:, -1:].T
+    return scale * (D - share * np.abs(D).max() * low)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_matrices_of_files_may_be_negative_by_rounding(scale):
+    v = np.tile([0.1, 0.0, -1.0], 3)
+    for share in (0.0, 6.7e-12, 5e-11):
+        assert contact.solve(
+            contact.Problem(almost_definite(share, scale), v, friction=0.5)
+        ).converged
+    with pytest.raises(dl.DelassusError, match="-1e-06 of the largest entry; from -1e-10 of it on"):
+        contact.Problem(almost_definite(1e-6, scale), v, friction=0.5)
+    with pytest.raises(dl.DelassusError, match=r"delassus\[1\] is not positive"):
+        D = np.stack([almost_definite(0.0), almost_definite(1e-6)])
+        contact.Problem(D, np.stack([v, v]), friction=0.5)

@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike
 from ..checks import positive_integer, real_array
 from ..errors import DataTypeError, ShapeError
 
-# How far entries of D may differ from those of its transpose, and how negative it may be: of the
-# diagonal entries of their rows, and of the largest one. Rows may be of masses far apart.
-_OWN, _COMMON = 1e-8, 1e-12
+# How far entries of D may differ from those of its transpose, and how negative its diagonal and its
+# eigenvalues may be: of the diagonal entries of their rows, and of the largest entry. Rows may be
+# of masses far apart. Matrices in files are often inverted, condensed or printed before: published
+# ones have eigenvalues down to -7e-12 of the largest entry.
+_OWN, _COMMON, _NEGATIVE = 1e-8, 1e-12, 1e-10
 _OPERATOR = ("size", "multiply", "solve", "set_damping", "diagonal_blocks")
 
 
@@ -225,22 +227,32 @@ def _matrix(given, rows: int, lead: tuple, check: bool) -> np.ndarray:
     if not np.isfinite(D).all():
         raise ShapeError("delassus has entries that are not finite")
     diagonal = np.einsum("...ii->...i", D)
-    common = _COMMON * np.abs(D).max(axis=(-2, -1), keepdims=True)
-    if (diagonal < -common[..., 0]).any():
+    largest = np.abs(D).max(axis=(-2, -1), keepdims=True)
+    common, negative = _COMMON * largest, _NEGATIVE * largest
+    if (diagonal < -negative[..., 0]).any():
         raise ShapeError(f"delassus has a negative diagonal entry, {diagonal.min():.3g}")
     size = np.sqrt(np.maximum(diagonal, 0.0))
     allowed = _OWN * size[..., :, None] * size[..., None, :] + common
     if (np.abs(D - D.swapaxes(-1, -2)) > allowed).any():
         raise ShapeError("delassus is not symmetric")
     try:
-        damping = _OWN * diagonal[..., None] + 2.0 * common + 1e-300
+        damping = _OWN * np.maximum(diagonal, 0.0)[..., None] + negative + 1e-300
         np.linalg.cholesky(D + damping * np.eye(rows))
     except np.linalg.LinAlgError:
-        least = np.linalg.eigvalsh(D).min()
-        raise ShapeError(
-            f"delassus is not positive semi-definite: its least eigenvalue is {least:.3g}"
-        ) from None
+        raise ShapeError(_why_not_definite(D, largest[..., 0, 0])) from None
     return D
+
+
+def _why_not_definite(D: np.ndarray, largest: np.ndarray) -> str:
+    """What is negative, and how far that is beyond what counts as rounding."""
+    shares = np.linalg.eigvalsh(D)[..., 0] / largest
+    k = np.unravel_index(np.argmin(shares), shares.shape)
+    who = f"delassus{list(map(int, k))}" if k else "delassus"
+    return (
+        f"{who} is not positive semi-definite: its least eigenvalue is "
+        f"{shares[k] * largest[k]:.3g}, {shares[k]:.2g} of the largest entry; from "
+        f"{-_NEGATIVE:.0e} of it on, that counts as rounding (check=False takes it as it is)"
+    )
 
 
 def check_problem(given) -> Problem:
