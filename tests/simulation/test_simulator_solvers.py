@@ -98,8 +98,9 @@ def test_solvers_of_the_convex_problem_agree():
 def test_iterations_end_where_they_are_told_to(solver):
     most = 3
     _, rec = dropped_fourbar(solver, 150, tolerance=0.0, max_iterations=most)
-    # A solution that ended before, as nothing got better, is tried again.
-    assert (rec.metrics["iterations"] < 2 * most * rec.metrics["passes"]).all()
+    # A solution that ended before, as nothing got better, is tried again; so is a step that is far
+    # from solved, without parting.
+    assert (rec.metrics["iterations"] <= 2 * most * rec.metrics["passes"]).all()
     assert rec.metrics["iterations"].max() >= most
 
 

@@ -19,7 +19,16 @@ import copy
 import numpy as np
 
 from ..errors import ShapeError
-from .plain import de_saxce, natural_map, project, project_dual_cone
+from .laws.relative import IMMOVABLE
+from .plain import (
+    closing_size,
+    de_saxce,
+    held_velocity,
+    natural_map,
+    project,
+    project_dual_cone,
+    relative_natural_map,
+)
 from .problem import Problem
 from .solvers.admm import FIXED, SPECTRAL
 
@@ -29,19 +38,15 @@ JOINT_DAMPING = 1e-6
 PASSES = 20  # after the last iteration, for joints
 
 
-def diagonal_of(operator) -> np.ndarray:
-    """The diagonal of D."""
-    if hasattr(operator, "diagonal"):
-        return operator.diagonal()
-    return np.concatenate([np.diagonal(b) for b in operator.diagonal_blocks()])
-
-
 def weights_of(p: Problem, is_scaled: bool) -> np.ndarray:
     """w of each row, one for the three rows of a contact."""
-    w = diagonal_of(p.operator)
+    w = p.delassus_diagonal()
     if not (w >= 0.0).all():
         raise ShapeError("the diagonal of the operator has an entry that is negative or NaN")
     w = w + p.compliance
+    joints = slice(0, p.n_joint_rows)
+    largest = w[joints].max(initial=0.0)
+    w[joints] = np.where(w[joints] > IMMOVABLE * largest, w[joints], largest)
     w = np.where(w > 0.0, w, 1.0)
     if not is_scaled:
         w[p.n_joint_rows :] = 1.0
@@ -50,12 +55,12 @@ def weights_of(p: Problem, is_scaled: bool) -> np.ndarray:
     return w
 
 
-def _largest_eigenvalue(p: Problem, w: np.ndarray, iterations: int) -> float:
-    """Of w^-1/2 D w^-1/2 over cone rows."""
+def _largest_eigenvalue(p: Problem, w: np.ndarray, iterations: int, least: float) -> float:
+    """Of w^-1/2 D w^-1/2 over cone rows; `least` if it is smaller."""
     root = np.sqrt(w)
     x = np.ones(p.n_rows)
     x[: p.n_joint_rows] = 0.0
-    found = 1e-6
+    found = least
     for _ in range(iterations):
         y = p.operator.multiply(x / root) / root
         y[: p.n_joint_rows] = 0.0
@@ -75,7 +80,7 @@ def solve_by_operator(
     rule, growth = int(given["adaptation"]), given["growth"]
     rho, eta = given["rho"], given["eta"]
     if rule == SPECTRAL:
-        kappa = _largest_eigenvalue(p, w, int(given["power_iterations"])) / eta
+        kappa = _largest_eigenvalue(p, w, int(given["power_iterations"]), eta) / eta
         rho = 0.5 * eta * kappa ** (0.5 + given["first_exponent"])
         growth = kappa ** given["exponent"]
     cones = slice(p.n_joint_rows, None)
@@ -93,7 +98,7 @@ def solve_by_operator(
     x = y = project(p, start)
     z = _first_dual(p, y, is_ncp)
     S = factor()
-    best, found, history = np.inf, y, []
+    best, found, history, held = np.inf, y, [], held_velocity(p)
     for step in range(int(given["iterations"])):
         right = penalty * x - free
         right[cones] += S[cones] * (y - x)[cones] + z[cones]
@@ -105,10 +110,11 @@ def solve_by_operator(
         inside[cones] -= z[cones] / S[cones]
         y = project(p, inside)
         z[cones] = (S * (y - inside))[cones]
-        natural = np.abs(natural_map(p, y, law)).max()
-        history.append(float(natural))
-        if natural < best:
-            best, found = natural, y
+        is_kept = given["record"] > 0
+        history.append(float(np.abs(natural_map(p, y, law)).max()) if is_kept else 0.0)
+        relative = relative_natural_map(p, y, law, held)
+        if relative < best:
+            best, found = relative, y
         if best <= given["tolerance"]:
             break
         if rule != FIXED and (step + 1) % int(given["every"]) == 0:
@@ -123,7 +129,8 @@ def solve_by_operator(
             elif change > given["ratio"] * primal:
                 rho /= growth
                 S = factor()
-    return _with_joints(p, found, operator, w, given["tolerance"]), len(history), history
+    tolerance = 0.1 * given["tolerance"] * closing_size(p, held, law)
+    return _with_joints(p, found, operator, w, tolerance), len(history), history
 
 
 def _largest(p: Problem, values: np.ndarray) -> float:
@@ -157,10 +164,10 @@ def _with_joints(p: Problem, reactions, operator, w, tolerance: float) -> np.nda
     best, found = np.inf, reactions
     for _ in range(PASSES):
         v = p.augmented_velocity(reactions)
-        worst = np.abs(v[joints]).max()
+        worst = np.abs(v[joints] / np.sqrt(w[joints])).max()
         if worst < best:
             best, found = worst, reactions
-        if worst <= 0.1 * tolerance:
+        if worst <= tolerance:
             break
         right = np.zeros(p.n_rows)
         right[joints] = v[joints]

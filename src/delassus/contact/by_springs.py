@@ -32,6 +32,7 @@ import numpy as np
 from ..compile import absolute, function, kernel, layout, maximum, routine, sqrt
 from .kernels import CONES, correct_velocity, tell
 from .laws.cones import row_count
+from .laws.relative import put_joint_sizes, put_sizes, size_to_reach
 from .laws.request import INFO, LIMIT, OPTION
 from .operators import Operator
 from .solvers.admm import ADMM, admm
@@ -39,6 +40,7 @@ from .solvers.admm import ADMM, admm
 # eps of joint rows, of their diagonal. Springs of stiffness 1 / eps round off as many digits.
 JOINT_SOFTNESS = 1e-6
 MOST_PASSES = 30  # corrections of the reactions of joints
+RECOVERY = 0.1  # velocities left in joint rows, in tolerances
 ROUNDS = 10  # of ADMM with b corrected; each is to find what is wrong by this factor
 ROUND = 1e-3
 ALL_ROWS = ("softness", "weights", "compliance", "forces", "motions", "reactions", "velocity")
@@ -48,6 +50,7 @@ def memory_of(springs):
     """Work memory of a solver with springs."""
     return layout(
         cones=CONES,
+        joints=layout(unit="rows", least="rows"),
         dual=ADMM,
         fine=OPTION.size,
         op=layout(
@@ -85,7 +88,7 @@ def spring_operator(springs) -> tuple[Operator, Callable, Callable]:
         return joints
 
     @function
-    def start(model, joints, count, kept, weights, compliance, memory):
+    def start(model, joints, count, is_scaled, kept, weights, compliance, memory):
         """The scale of `count` cone rows, and joints held; `kept` is what the operator keeps."""
         memory.tally[0] = 1.0 * joints
         start_springs(model, kept, memory.springs)
@@ -94,7 +97,7 @@ def spring_operator(springs) -> tuple[Operator, Callable, Callable]:
             memory.softness[t] = JOINT_SOFTNESS * weights[t] + compliance[t]
             memory.weights[t] = 1.0 / memory.softness[t] if t < joints else 0.0
         for i in range(count):
-            memory.scale[i] = 1.0 / sqrt(weights[joints + i])
+            memory.scale[i] = 1.0 / sqrt(weights[joints + i]) if is_scaled else 1.0
         weigh(model, memory.held, memory)
 
     @function
@@ -152,8 +155,11 @@ def spring_operator(springs) -> tuple[Operator, Callable, Callable]:
             memory.reactions[t] = memory.reactions[t] - x
 
     @function
-    def recover(model, count, free_velocity, tolerance, memory):
-        """Reactions of joints, and the velocity of all rows."""
+    def recover(model, count, free_velocity, unit, tolerance, memory):
+        """Reactions of joints, and the velocity of all rows.
+
+        Corrections end where velocities of joints times `unit` are within the tolerance.
+        """
         joints = int(memory.tally[0])
         rows, before, passes, is_open = joints + count, 1e300, 0, True
         for t in range(rows):
@@ -163,7 +169,7 @@ def spring_operator(springs) -> tuple[Operator, Callable, Callable]:
             put_velocity(model, rows, free_velocity, memory)
             worst = 0.0
             for t in range(joints):
-                worst = maximum(worst, absolute(memory.velocity[t]))
+                worst = maximum(worst, unit[t] * absolute(memory.velocity[t]))
             # Corrections stop where rounding, or rows that contradict each other, stop them.
             is_open = worst > tolerance and worst < 0.5 * before and passes < MOST_PASSES
             before, passes = worst, passes + 1
@@ -174,12 +180,13 @@ def spring_operator(springs) -> tuple[Operator, Callable, Callable]:
 
 
 @function
-def open_cones(joints, counts, free_velocity, coefficients, warm_start, work):
-    """Scaled coefficients, b and reactions of cone rows; reactions of joints."""
+def open_cones(joints, counts, weights, free_velocity, coefficients, warm_start, options, work):
+    """Scaled coefficients, b and reactions of cone rows; reactions of joints; sizes of rows."""
     cones, op = work.cones, work.op
     singles = counts[0] + counts[1] + counts[2]
     for t in range(joints):
         op.reactions[t] = warm_start[t]
+        work.joints.unit[t] = 1.0 / sqrt(weights[t])
     for i in range(row_count(counts)):
         scale, x = op.scale[i], coefficients[joints + i]
         cones.own_coefficients[i] = x
@@ -187,6 +194,9 @@ def open_cones(joints, counts, free_velocity, coefficients, warm_start, work):
         cones.scale[i] = scale
         cones.b[i] = scale * free_velocity[joints + i]
         cones.reactions[i] = warm_start[joints + i] / scale
+        cones.unit[i] = 1.0 / sqrt(weights[joints + i])
+    put_sizes(counts, options[OPTION.is_ncp], cones)
+    put_joint_sizes(joints, free_velocity, cones, work.joints)
 
 
 def rounds_of_admm(springs) -> tuple[Callable, Callable]:
@@ -196,14 +206,19 @@ def rounds_of_admm(springs) -> tuple[Callable, Callable]:
 
     @function
     def measure(model, counts, free_velocity, options, work):
-        """Reactions and velocity of all rows, and b by that. Returns the natural map."""
+        """Reactions and velocity of all rows, and b by that. Returns the relative natural map."""
         op, cones = work.op, work.cones
         joints, n = int(op.tally[0]), row_count(counts)
         for i in range(n):
             op.reactions[joints + i] = cones.scale[i] * cones.reactions[i]
-        recover(model, n, free_velocity, 0.1 * options[OPTION.tolerance], op)
+        tolerance = RECOVERY * options[OPTION.tolerance] * size_to_reach(cones)
+        recover(model, n, free_velocity, work.joints.unit, tolerance, op)
         multiply(model, n, cones.reactions, cones.b, op)
-        return correct_velocity(joints, counts, options, op.reactions, op.velocity, cones)
+        found = correct_velocity(joints, counts, options, op.reactions, op.velocity, work)
+        if joints > 0:  # b as joints hold, of which the one at first knew nothing
+            put_sizes(counts, options[OPTION.is_ncp], cones)
+            put_joint_sizes(joints, free_velocity, cones, work.joints)
+        return found
 
     @function
     def run(model, counts, limits, options, free_velocity, reactions, velocity, history, work):
@@ -267,18 +282,19 @@ def spring_kernel(springs):
     ):  # fmt: skip
         """K* contains v + Gamma(v), orthogonal to lambda in K, with v = D lambda + v_f"""
         joints, own = counts[0], (0 * counts[0], counts[1], counts[2], counts[3])
-        start(model, joints, row_count(own), kept, weights, compliance, work.op)
-        open_cones(joints, own, free_velocity, coefficients, warm_start, work)
+        is_scaled = limits[LIMIT.precondition] > 0
+        start(model, joints, row_count(own), is_scaled, kept, weights, compliance, work.op)
+        open_cones(joints, own, weights, free_velocity, coefficients, warm_start, options, work)
         total = run(
             model, own, limits, options, free_velocity, reactions, velocity, history, work
         )  # fmt: skip
-        tell(joints, own, options, 1.0 * total, reactions, velocity, info, work.cones)
+        tell(joints, own, options, 1.0 * total, reactions, velocity, info, work)
 
     return contact_springs
 
 
 def solve_by_springs(p, weights, start, request, threads) -> list[np.ndarray]:
-    """Reactions, velocity, info and history of a problem; `weights` has 1 / P^2 of each row."""
+    """Reactions, velocity, info and history of a problem; `weights` has 1 / W^2 of each row."""
     springs = p.operator.springs
     return spring_kernel(springs.kind)(
         springs.model,

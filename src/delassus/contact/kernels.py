@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from ..compile import absolute, function, kernel, layout, maximum
-from .laws.cones import natural_map, row_count
+from .laws.cones import row_count
+from .laws.relative import (
+    joint_unit,
+    put_joint_sizes,
+    put_sizes,
+    put_sizes_of,
+    relative_joint_map,
+    relative_map,
+    size_to_reach,
+    unit_of,
+)
 from .laws.request import INFO, LIMIT, OPTION
 from .laws.residuals import put_residuals
 from .operators.dense import DENSE, DENSE_OPERATOR, prepare, recover, times_matrix
@@ -21,6 +31,7 @@ INPUTS = {
     "free_velocity": "rows",
     "coefficients": "rows",
     "warm_start": "rows",
+    "held": "rows",
     "options": f"{OPTION.size} common",
 }
 OUTPUTS = {
@@ -29,7 +40,8 @@ OUTPUTS = {
     "info": f"{INFO.size}",
     "history": "history",
 }
-# Cone rows: scaled coefficients, free velocity, scale and reactions; then as the problem has them.
+# Cone rows: scaled coefficients, free velocity, scale and reactions; then as the problem has them;
+# then what the relative natural map is relative to, see `laws.relative`.
 CONES = layout(
     coefficients="cone_rows",
     b="cone_rows",
@@ -38,8 +50,12 @@ CONES = layout(
     own_coefficients="cone_rows",
     own_reactions="cone_rows",
     own_velocity="cone_rows",
+    unit="cone_rows",
+    least="cone_rows",
+    size=2,
 )
-WORK = layout(cones=CONES, dense=DENSE)
+HELD = layout(unit="joint_rows", least="joint_rows")
+WORK = layout(cones=CONES, dense=DENSE, joints=HELD)
 ROUNDS = 4  # of `auto` with b corrected, where eliminating joints rounded too much
 RECOVERY = 0.01  # velocities left in joint rows, in tolerances: contacts feel them magnified
 
@@ -50,8 +66,13 @@ run_auto = newton_or_admm(DENSE_OPERATOR, run_admm)
 
 
 @function
-def open_problem(model, limits, delassus, free_velocity, coefficients, warm_start, work):
-    """Eliminate joints, and scale cone rows."""
+def open_problem(
+    model, limits, delassus, free_velocity, coefficients, warm_start, held, options, work
+):  # fmt: skip
+    """Eliminate joints, and scale cone rows.
+
+    `held` are velocities without reactions of cones, of problems whose joints are not eliminated.
+    """
     counts, cones = counts_of(model), work.cones
     joints, n = model.counts[0], row_count(counts)
     is_scaled = limits[LIMIT.precondition] > 0
@@ -64,6 +85,36 @@ def open_problem(model, limits, delassus, free_velocity, coefficients, warm_star
         cones.scale[i] = scale
         cones.b[i] = work.dense.b[i]
         cones.reactions[i] = warm_start[joints + i] / scale
+    put_units(joints, counts, delassus, work)
+    is_ncp = options[OPTION.is_ncp]
+    if counts[0] > 0:
+        for i in range(n):
+            cones.own_velocity[i] = held[i]
+            cones.own_reactions[i] = 1.0 + 0.0 * held[i]
+        put_sizes_of(counts, is_ncp, cones.own_velocity, cones.own_reactions, cones)
+    else:
+        put_sizes(counts, is_ncp, cones)
+    put_joint_sizes(joints, free_velocity, cones, work.joints)
+
+
+@function
+def put_units(joints, counts, delassus, work):
+    """W of all rows: see `laws.relative`."""
+    singles, n = counts[0] + counts[1] + counts[2], row_count(counts)
+    rows, unit, largest = joints + n, work.cones.unit, 0.0 * delassus[0]
+    for i in range(joints + counts[0]):
+        largest = maximum(largest, delassus[i * (rows + 1)])
+    for i in range(joints):
+        work.joints.unit[i] = joint_unit(delassus[i * (rows + 1)], largest)
+    for i in range(n):
+        unit[i] = delassus[(joints + i) * (rows + 1)]
+        if i >= singles and (i - singles) % 3 == 2:
+            mean = (unit[i - 2] + unit[i - 1] + unit[i]) / 3.0
+            unit[i - 2] = mean
+            unit[i - 1] = mean
+            unit[i] = mean
+    for i in range(n):
+        unit[i] = joint_unit(unit[i], largest) if i < counts[0] else unit_of(unit[i])
 
 
 @function
@@ -76,8 +127,9 @@ def close_problem(model, delassus, free_velocity, warm_start, options, reactions
     for i in range(n):
         reactions[joints + i] = work.cones.scale[i] * work.cones.reactions[i]
     if joints > 0:
-        tolerance = RECOVERY * options[OPTION.tolerance]
-        recover(joints, n, delassus, free_velocity, tolerance, reactions, work.dense)
+        tolerance = RECOVERY * options[OPTION.tolerance] * size_to_reach(work.cones)
+        unit = work.joints.unit
+        recover(joints, n, delassus, free_velocity, unit, tolerance, reactions, work.dense)
     for i in range(rows):
         x = free_velocity[i]
         for k in range(rows):
@@ -90,35 +142,30 @@ def correct(model, options, reactions, velocity, work):
     """b such that D_c lambda + b is the velocity of these reactions, joints included.
 
     Where joints are redundant or masses far apart, rounding of D_c shows in b first. Returns the
-    natural map of all rows, by the velocity.
+    relative natural map of all rows, by the velocity.
     """
     joints, counts, cones = model.counts[0], counts_of(model), work.cones
     times_matrix(row_count(counts), work.dense.D, cones.reactions, cones.b)
-    return correct_velocity(joints, counts, options, reactions, velocity, cones)
+    return correct_velocity(joints, counts, options, reactions, velocity, work)
 
 
 @function
-def correct_velocity(joints, counts, options, reactions, velocity, cones):
-    """b, which is D_c lambda on entry; and the natural map of all rows."""
+def correct_velocity(joints, counts, options, reactions, velocity, work):
+    """b, which is D_c lambda on entry; and the relative natural map of all rows."""
+    cones = work.cones
     n = row_count(counts)
-    found = 0.0 * options[OPTION.tolerance]
-    for i in range(joints):
-        found = maximum(found, absolute(velocity[i]))
     for i in range(n):
         cones.own_reactions[i] = reactions[joints + i]
         cones.own_velocity[i] = velocity[joints + i]
         cones.b[i] = cones.scale[i] * velocity[joints + i] - cones.b[i]
-    natural = natural_map(
-        counts, cones.own_coefficients, options[OPTION.is_ncp], cones.own_reactions,
-        cones.own_velocity,
-    )  # fmt: skip
-    return maximum(found, natural)
+    found = relative_joint_map(joints, reactions, velocity, cones, work.joints)
+    return maximum(found, relative_map(counts, cones, options[OPTION.is_ncp]))
 
 
 @function
-def tell(joints, counts, options, iterations, reactions, velocity, info, cones):
+def tell(joints, counts, options, iterations, reactions, velocity, info, work):
     """Residuals of all rows."""
-    n = row_count(counts)
+    n, cones = row_count(counts), work.cones
     worst = 0.0 * options[OPTION.tolerance]
     for i in range(joints):
         worst = maximum(worst, absolute(velocity[i]))
@@ -131,6 +178,9 @@ def tell(joints, counts, options, iterations, reactions, velocity, info, cones):
     )  # fmt: skip
     info[INFO.dual] = maximum(info[INFO.dual], worst)
     info[INFO.natural_map] = maximum(info[INFO.natural_map], worst)
+    found = relative_joint_map(joints, reactions, velocity, cones, work.joints)
+    relative = relative_map(counts, cones, options[OPTION.is_ncp])
+    info[INFO.relative_natural_map] = maximum(found, relative)
     info[INFO.iterations] = iterations
 
 
@@ -139,7 +189,7 @@ def tell_all(model, options, iterations, reactions, velocity, info, work):
     """`tell` for a shape."""
     tell(
         model.counts[0], counts_of(model), options, iterations, reactions, velocity, info,
-        work.cones,
+        work,
     )  # fmt: skip
 
 
@@ -152,11 +202,13 @@ def tell_all(model, options, iterations, reactions, velocity, info, work):
     label="contact by ADMM",
 )
 def contact_admm(
-    model, limits, delassus, free_velocity, coefficients, warm_start, options, reactions, velocity,
-    info, history, work,
+    model, limits, delassus, free_velocity, coefficients, warm_start, held, options, reactions,
+    velocity, info, history, work,
 ):  # fmt: skip
     """K* contains v + Gamma(v), orthogonal to lambda in K, with v = D lambda + v_f"""
-    open_problem(model, limits, delassus, free_velocity, coefficients, warm_start, work)
+    open_problem(
+        model, limits, delassus, free_velocity, coefficients, warm_start, held, options, work
+    )  # fmt: skip
     iterations = run_admm(
         model, counts_of(model), limits, limits[LIMIT.iterations], work.cones, options,
         work.cones.reactions, 0, history, work.dual, work.dense,
@@ -177,11 +229,13 @@ def contact_admm(
     label="contact by Newton and ADMM",
 )
 def contact_auto(
-    model, limits, delassus, free_velocity, coefficients, warm_start, options, reactions, velocity,
-    info, history, work,
+    model, limits, delassus, free_velocity, coefficients, warm_start, held, options, reactions,
+    velocity, info, history, work,
 ):  # fmt: skip
     """K* contains v + Gamma(v), orthogonal to lambda in K, with v = D lambda + v_f"""
-    open_problem(model, limits, delassus, free_velocity, coefficients, warm_start, work)
+    open_problem(
+        model, limits, delassus, free_velocity, coefficients, warm_start, held, options, work
+    )  # fmt: skip
     counts, cones, round, total, least = counts_of(model), work.cones, 0, 0, 1e300
     n = row_count(counts)
     while round <= ROUNDS:
@@ -218,11 +272,13 @@ def contact_auto(
     label="contact by Gauss-Seidel",
 )
 def contact_splitting(
-    model, limits, delassus, free_velocity, coefficients, warm_start, options, reactions, velocity,
-    info, history, work,
+    model, limits, delassus, free_velocity, coefficients, warm_start, held, options, reactions,
+    velocity, info, history, work,
 ):  # fmt: skip
     """K* contains v + Gamma(v), orthogonal to lambda in K, with v = D lambda + v_f"""
-    open_problem(model, limits, delassus, free_velocity, coefficients, warm_start, work)
+    open_problem(
+        model, limits, delassus, free_velocity, coefficients, warm_start, held, options, work
+    )  # fmt: skip
     iterations = run_splitting(
         model, counts_of(model), limits, work.cones, options, work.cones.reactions, history,
         work.split, work.dense,
@@ -241,11 +297,13 @@ def contact_splitting(
     label="contact by PROX",
 )
 def contact_prox(
-    model, limits, delassus, free_velocity, coefficients, warm_start, options, reactions, velocity,
-    info, history, work,
+    model, limits, delassus, free_velocity, coefficients, warm_start, held, options, reactions,
+    velocity, info, history, work,
 ):  # fmt: skip
     """K* contains v + Gamma(v), orthogonal to lambda in K, with v = D lambda + v_f"""
-    open_problem(model, limits, delassus, free_velocity, coefficients, warm_start, work)
+    open_problem(
+        model, limits, delassus, free_velocity, coefficients, warm_start, held, options, work
+    )  # fmt: skip
     iterations = run_prox(
         model, counts_of(model), limits, work.cones, options, work.cones.reactions, history,
         work.split, work.dense,

@@ -6,6 +6,7 @@ Docs/contact.md runs solvers that are written with them.
 
 from __future__ import annotations
 
+import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -13,17 +14,22 @@ from numpy.typing import ArrayLike
 
 from ..checks import shown
 from ..errors import SettingError
+from .laws.relative import IMMOVABLE, LIGHT, NEVER, ROUNDED, ROUNDED_REACTION
 from .laws.request import LAWS
 from .problem import Problem, check_problem
 
 
 class Residuals(NamedTuple):
-    """How far reactions are from a solution: (156) to (158), and the natural map (163) or (164)."""
+    """How far reactions are from a solution: (156) to (158), and the natural map (163) or (164).
+
+    `relative_natural_map` is that of the problem in units of its own: see `laws.relative`.
+    """
 
     primal: np.ndarray | float
     dual: np.ndarray | float
     complementarity: np.ndarray | float
     natural_map: np.ndarray | float
+    relative_natural_map: np.ndarray | float
 
 
 def project_cone(mu: ArrayLike, x: ArrayLike) -> np.ndarray:
@@ -90,6 +96,107 @@ def natural_map(p: Problem, reactions: ArrayLike, law: str = "ncp") -> np.ndarra
     return reactions - project(p, reactions - v)
 
 
+def units(p: Problem) -> np.ndarray:
+    """W of each row: the diagonal of D + R to the power of -1/2, its mean for a contact."""
+    D = p.delassus_diagonal() + p.compliance
+    first = p.n_rows - 3 * p.n_contacts
+    joints, single = D[..., : p.n_joint_rows], D[..., p.n_joint_rows : first]
+    largest = joints.max(axis=-1, initial=0.0, keepdims=True)
+    joints = np.where(joints > IMMOVABLE * largest, joints, largest)
+    mean = D[..., first:].reshape(*D.shape[:-1], p.n_contacts, 3).mean(axis=-1)
+    D = np.concatenate([joints, single, np.repeat(mean, 3, axis=-1)], axis=-1)
+    return np.where(D > 0.0, D, 1.0) ** -0.5
+
+
+def held_velocity(p: Problem) -> np.ndarray:
+    """Velocities of rows without reactions of cones while joints hold; those of joints as given."""
+    j, v = p.n_joint_rows, p.free_velocity + p.target
+    if j == 0 or j == p.n_rows:
+        return v
+    held = np.zeros(v.shape)
+    if p.operator is not None:
+        # With so much damping cones have no reactions.
+        d = p.delassus_diagonal() + p.compliance
+        d = np.where(d > 0.0, d, 1.0) * np.where(np.arange(p.n_rows) < j, 1e-9, 1e15)
+        operator = copy.copy(p.operator)
+        operator.set_damping(d + p.compliance)
+        held[:j] = -operator.solve(np.where(np.arange(p.n_rows) < j, v, 0.0))[:j]
+    else:
+        W = units(p)[..., :j]
+        D = p.packed()[0][..., :j, :j] * W[..., :, None] * W[..., None, :]
+        right = (W * v[..., :j])[..., None]
+        held[..., :j] = -W * (np.linalg.pinv(D, 1e-9, True) @ right)[..., 0]
+    found = p.augmented_velocity(held)
+    return np.concatenate([v[..., :j], found[..., j:]], axis=-1)
+
+
+def _taken(p: Problem, W: np.ndarray, b: np.ndarray, law: str) -> list[np.ndarray]:
+    """a of joint rows, limits, bounded rows and contacts, for velocities b of all rows."""
+    joints, limits, bounded, contacts = _parts(p, W * b)
+    bounds = p.bounds / _parts(p, W)[2] if p.n_bounded_rows else 0.0 * bounded
+    shift = p.friction * np.linalg.norm(contacts[..., :2], axis=-1) if law == "ccp" else 0.0
+    return [
+        np.abs(joints),
+        np.maximum(-limits, 0.0),
+        np.minimum(np.abs(bounded), bounds),
+        np.maximum(shift - contacts[..., 2], 0.0),
+    ]
+
+
+def closing_size(p: Problem, held: np.ndarray, law: str) -> np.ndarray:
+    """S of each problem, or S' where no cone closes."""
+    taken = _taken(p, units(p), held, law)
+    S = _largest(np.concatenate(taken[1:], axis=-1))
+    return np.where(S > 0.0, S, _largest(taken[0]))
+
+
+def relative_natural_map(
+    p: Problem, reactions: ArrayLike, law: str = "ncp", held: np.ndarray | None = None
+):
+    """The natural map of reactions / W and velocities W, relative to sizes: see `laws.relative`.
+
+    `held` may have what `held_velocity` returns.
+    """
+    W, b = units(p), held_velocity(p) if held is None else held
+    x = p.check_rows("reactions", reactions) / W
+    v = W * p.augmented_velocity(reactions)
+    if law == "ncp":
+        v = v + de_saxce(p, v)
+    inside = x - v
+    joints, limits, bounded, contacts = _parts(p, inside)
+    bounds = p.bounds / _parts(p, W)[2] if p.n_bounded_rows else 0.0 * bounded
+    missing = x - _whole(
+        (
+            joints,
+            np.maximum(limits, 0.0),
+            np.clip(bounded, -bounds, bounds),
+            project_cone(p.friction, contacts),
+        )
+    )
+    taken = _taken(p, W, b, law)
+    S = _column(np.concatenate(taken[1:], axis=-1))
+    errors = [*_parts(p, missing)[:3], np.abs(_parts(p, missing)[3]).max(axis=-1, initial=0.0)]
+    forces = [*_parts(p, x)[:3], np.abs(_parts(p, x)[3]).max(axis=-1, initial=0.0)]
+    cones = slice(p.n_joint_rows, None)
+    floor = np.maximum(LIGHT * S, ROUNDED * _column((W * b)[..., cones]))
+    floor = np.maximum(floor, ROUNDED_REACTION * _column(x[..., cones]))
+    S_joints = np.maximum(S, _column(taken[0]))
+    floor_joints = np.maximum(LIGHT * S_joints, ROUNDED_REACTION * _column(forces[0]))
+    found = 0.0
+    for k in range(4):
+        most, least = (S_joints, floor_joints) if k == 0 else (S, floor)
+        s = np.maximum(np.maximum(taken[k], least), np.minimum(np.abs(forces[k]), most))
+        quotient = np.abs(errors[k]) / np.where(s > 0.0, s, 1.0)
+        nothing = np.where(errors[k] == 0.0, 0.0, NEVER + errors[k])
+        found = np.maximum(found, _largest(np.where(s > 0.0, quotient, nothing)))
+    return float(found) if np.ndim(found) == 0 else found
+
+
+def _column(x: np.ndarray) -> np.ndarray:
+    """The largest absolute value of each problem, as a column."""
+    return np.abs(x).max(axis=-1, initial=0.0, keepdims=True)
+
+
 def residuals(p: Problem, reactions: ArrayLike, law: str = "ncp") -> Residuals:
     """The residuals of reactions: largest absolute values over all rows."""
     check_problem(p)
@@ -114,6 +221,7 @@ def residuals(p: Problem, reactions: ArrayLike, law: str = "ncp") -> Residuals:
         _largest(dual),
         _largest(np.concatenate(power, axis=-1)),
         _largest(natural_map(p, reactions, law)),
+        relative_natural_map(p, reactions, law),
     )
 
 

@@ -116,6 +116,14 @@ class Problem:
             self._packed = D, self.free_velocity + self.target, self.coefficients
         return self._packed
 
+    def delassus_diagonal(self) -> np.ndarray:
+        """The diagonal of D, for an operator too."""
+        if self.operator is None:
+            return np.einsum("...ii->...i", self.delassus)
+        if hasattr(self.operator, "diagonal"):
+            return self.operator.diagonal()
+        return np.concatenate([np.diagonal(b) for b in self.operator.diagonal_blocks()])
+
     def velocity(self, reactions: ArrayLike) -> np.ndarray:
         """D lambda + v_f"""
         reactions = self.check_rows("reactions", reactions)

@@ -16,14 +16,14 @@ from .by_operator import solve_by_operator, weights_of
 from .by_springs import solve_by_springs
 from .kernels import contact_admm, contact_auto
 from .laws.request import INFO, LIMIT, OPTION
-from .plain import Residuals, residuals
+from .plain import Residuals, held_velocity, residuals
 from .problem import Problem, check_problem
 from .requests import Request, new_request
 from .shape import ProblemShape, problem_shape
 
 
 class Solution(NamedTuple):
-    """What a solver found. `converged` means: the natural map is at most the tolerance."""
+    """What a solver found. `converged`: the relative natural map is at most the tolerance."""
 
     reactions: np.ndarray
     velocity: np.ndarray  # D lambda + v_f
@@ -53,11 +53,11 @@ def solve(
 ) -> Solution | list[Solution]:
     """K* contains v + Gamma(v), orthogonal to lambda in K, with v = D lambda + v_f.
 
-    Solvers are those of `SOLVERS`; docs/contact.md tells of them and of their parameters. Joint
-    rows are eliminated, or `joints="split"`: treated as rows that the solver iterates on. `law` is
-    "ncp", or "ccp", without Gamma; each solver has its own default, and some solve only one of
-    them. `polish` lets `auto` go on from what another solver found. `record` keeps the natural
-    map of each iteration.
+    Solvers are those of `SOLVERS`; docs/contact.md tells of them and of their parameters, and has
+    the formula of the relative natural map, which `tolerance` is of. Joint rows are eliminated, or
+    `joints="split"`: treated as rows that the solver iterates on. `law` is "ncp", or "ccp", without
+    Gamma; each solver has its own default, and some solve only one of them. `polish` lets `auto` go
+    on from what another solver found. `record` keeps the natural map of each iteration.
 
     Of many problems, in one `Problem` or in a list, all are solved: those of one size together,
     over `threads`, ADMM in lanes.
@@ -121,9 +121,14 @@ def _solve_one(p: Problem, start: np.ndarray, request: Request, threads) -> Solu
         return _solve_operator(p, start, request, threads)
     shape = _shape(p, request)
     options = request.options if p.batch is None else request.options[None]
-    inputs = (*p.packed(), start, options)
+    inputs = (*p.packed(), start, _held(p, request), options)
     found = request.solver.kernel(shape, inputs, None, threads, (request.limits,))
     return _solution(p, found, request)
+
+
+def _held(p: Problem, request: Request) -> np.ndarray:
+    """Velocities of rows while joints hold, of joints that are not eliminated; else anything."""
+    return held_velocity(p) if request.is_split and p.n_joint_rows else p.free_velocity
 
 
 def _shape(p: Problem, request: Request) -> ProblemShape:
@@ -138,15 +143,15 @@ def _solution(p: Problem, found: list[np.ndarray], request: Request) -> Solution
         velocity = velocity - p.compliance * reactions - p.target
     is_many = p.batch is not None
     values = [info[..., k] for k in range(INFO.size)] if is_many else info.tolist()
-    natural, iterations = values[INFO.natural_map], values[INFO.iterations]
+    relative, iterations = values[INFO.relative_natural_map], values[INFO.iterations]
     if request.history:
         history = _without_rest(history, np.asarray(iterations))
     return Solution(
         reactions,
         velocity,
-        natural <= request.tolerance,
+        relative <= request.tolerance,
         iterations.astype(int) if is_many else int(iterations),
-        Residuals(*values[: INFO.natural_map + 1]),
+        Residuals(*values[: INFO.relative_natural_map + 1]),
         history if request.history else None,
     )
 
@@ -165,20 +170,20 @@ def _nothing(p: Problem) -> Solution:
     nought = (zero, yes, zero.astype(int)) if lead else (0.0, True, 0)
     return Solution(
         np.zeros(p.free_velocity.shape), p.free_velocity.copy(), nought[1], nought[2],
-        Residuals(*[nought[0]] * 4), None,
+        Residuals(*[nought[0]] * 5), None,
     )  # fmt: skip
 
 
 def _solve_operator(p: Problem, start: np.ndarray, request: Request, threads) -> Solution:
     if hasattr(p.operator, "springs"):
-        weights = weights_of(p, bool(request.limits[LIMIT.precondition]))
+        weights = weights_of(p, True)
         found = solve_by_springs(p, weights, start, request, threads)
         return _solution(p, found, request)
     named = dict(zip(LIMIT._fields, request.limits.tolist(), strict=False))
     named |= dict(zip(OPTION._fields, request.options.tolist(), strict=False))
     reactions, iterations, history = solve_by_operator(p, start, request.law, named)
     found = residuals(p, reactions, request.law)
-    is_good = found.natural_map <= request.tolerance
+    is_good = found.relative_natural_map <= request.tolerance
     curve = np.array(history) if request.history else None
     return Solution(reactions, p.velocity(reactions), is_good, iterations, found, curve)
 
@@ -190,10 +195,10 @@ def _polished(p: Problem, found: Solution, request: Request, polish: bool, threa
     auto = _request("auto", request.tolerance, None, "eliminated", request.law, False, {})
     other = _solve_one(p, found.reactions, auto, threads)
     if p.batch is None:
-        if other.residuals.natural_map >= found.residuals.natural_map:
+        if other.residuals.relative_natural_map >= found.residuals.relative_natural_map:
             return found
         return other._replace(iterations=found.iterations + other.iterations, history=found.history)
-    better = other.residuals.natural_map < found.residuals.natural_map
+    better = other.residuals.relative_natural_map < found.residuals.relative_natural_map
     rows = better[:, None]
     both = zip(other.residuals, found.residuals, strict=True)
     return Solution(
@@ -247,7 +252,8 @@ def _solve_group(problems, starts, own, request: Request, threads=1) -> list[Sol
     packed = [problems[k].packed() for k in own]
     inputs = [np.stack([x[t] for x in packed]) for t in range(3)]
     start = np.stack([starts[k] for k in own])
+    held = np.stack([_held(problems[k], request) for k in own])
     outputs = request.solver.kernel(
-        shape, (*inputs, start, request.options[None]), None, threads, (request.limits,)
+        shape, (*inputs, start, held, request.options[None]), None, threads, (request.limits,)
     )
     return [_solution(problems[k], [x[t] for x in outputs], request) for t, k in enumerate(own)]

@@ -332,7 +332,7 @@ def smooth_stepping(form: Form, finish_step: Callable) -> Callable:
         for k in range(len(model.rest)):
             state.q[k] = work.q[k]
         state.count[0] = 0.0
-        put_metrics(model, _NONE, (0.0, residual, 0.0, 1), request.options, metrics, work)
+        put_metrics(model, _NONE, ((0.0, 0.0), residual, 0.0, 1), request.options, metrics, work)
         return count
 
     return smooth_step

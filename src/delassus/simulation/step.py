@@ -53,7 +53,7 @@ from .collision.matching import match
 from .collision.outside import add_outside
 from .motion import DISPLACEMENT, closing, largest_error
 from .narrow.records import COLLISION
-from .solution.cones import forget_reactions, put_cones, stop_parting
+from .solution.cones import count_rows, forget_reactions, put_cones, stop_parting
 from .solution.energy import ENERGY, count_heights, count_work, find_kept, give_back
 from .solution.form import Form
 from .solution.impacts import IMPACT, forget_bounces, impacts, put_bounces
@@ -65,12 +65,14 @@ EULER, MIDPOINT, RK4 = 0, 1, 2
 # while a joint is open. Bodies that an impact has set shaking, to and fro with each step, would
 # never cease to otherwise, and contacts would have other reactions in each step.
 CLOSING_SPEED, PUSHED_REFLECTION, OPEN_REFLECTION = 1e-3, 0.95, 0.5
-# Where the natural map is above this, or the velocity that a joint has left, a step has often no
-# solution: shapes overlap that joints do not let part, or would only by giving way. Of a solver
-# that tries all methods the first number counts. The step is then solved without parting, which
-# joints always allow, and so are some steps after it: to find out that there is no solution takes
-# long. How many these are doubles each time in between.
-UNSOLVED, FAILED, FEWEST_RESIGNED, MOST_RESIGNED = 1e-3, 0.1, 15.0, 240.0
+# Where the relative natural map is above this (the first number is for a solver that tries all
+# methods), or the velocity that a joint has left is above FAILED, a step has often no solution:
+# shapes overlap that joints do not let part, or would only by giving way. The step is then solved
+# without parting, which joints always allow, and so are some steps after it: to find out that there
+# is no solution takes long. How many these are doubles each time in between.
+UNSOLVED, UNSOLVED_BY_ONE = 0.05, 0.5
+FAILED, FEWEST_RESIGNED, MOST_RESIGNED = 0.1, 15.0, 240.0
+LEAST_CALM = 1e-300  # of the speed of closing: zero says that a step was not calm
 # Whole settings of a call: those of contact solvers, the integrator, whether joints are closed by
 # displacement, the law of impacts, the slots, and the address of a function for controls, or 0.
 WHOLE = slots(SOLVING, integrator=1, displacement=1, impact=1, contact_slots=1, controller=1)
@@ -270,14 +272,14 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
     def solve_motion(model, request, counts, state, work):
         """u+ with forces of actuators that fit it: see `actuation.forces`.
 
-        Returns natural map, joint residual, iterations, and how often the step was solved.
+        Returns natural maps, joint residual, iterations, and how often the step was solved.
         """
         dt = request.settings[SETTING.dt]
         put_wrenches(model, request.pushes, work.bodies, work.wrenches)
         put_levels(model, request.control, dt, work)
         find_sides(model, work.v, True, work)
-        natural, residual, iterations, passes, is_changed = 0.0, 0.0, 0.0, 0, True
-        is_calm, is_tried = state.calm[0] > 0.0, not goes_on_resigned(state)
+        natural, residual, iterations, passes, is_changed = (0.0, 0.0), 0.0, 0.0, 0, True
+        calm, is_tried = state.calm[0], not goes_on_resigned(state)
         bounces = put_bounces(model, counts, request.settings, work) and is_tried
         if not is_tried:
             stop_parting(counts, work)
@@ -295,11 +297,11 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
             else:
                 natural, residual, more = solve_step(
                     model, counts, request.whole, request.options,
-                    request.settings[SETTING.joint_tolerance], is_calm, work.forces, work.solved,
+                    request.settings[SETTING.joint_tolerance], calm, work.forces, work.solved,
                     work,
                 )  # fmt: skip
-            most = UNSOLVED if request.whole[WHOLE.interior] > 0 else FAILED
-            is_failed = natural > most or residual > FAILED
+            most = UNSOLVED if request.whole[WHOLE.interior] > 0 else UNSOLVED_BY_ONE
+            is_failed = natural[1] > most or residual > FAILED
             was_asked = is_failed and bounces
             if was_asked:
                 forget_bounces(model, counts, work)
@@ -310,7 +312,7 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
                 forget_reactions(model, counts, work)
                 natural, residual, again = solve_step(
                     model, counts, request.whole, request.options,
-                    request.settings[SETTING.joint_tolerance], False, work.forces, work.solved,
+                    request.settings[SETTING.joint_tolerance], 0.0, work.forces, work.solved,
                     work,
                 )  # fmt: skip
                 more = more + again
@@ -320,7 +322,8 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
             is_changed = find_sides(model, work.rates, passes < FREE_PASSES, work)
         if is_tried:
             state.resigned[1] = 0.0
-        state.calm[0] = 1.0 if iterations == 0.0 else 0.0
+        size = maximum(work.cones.size[0], LEAST_CALM) if count_rows(counts) > 0 else 0.0
+        state.calm[0] = size if iterations == 0.0 else 0.0
         return natural, residual, iterations, passes
 
     @function

@@ -70,11 +70,11 @@ class ContactPeer:
         )
 
     def natural_map(self) -> float:
-        """The natural map of what was found last, by the same function as for our solvers."""
+        """The relative natural map of what was found last, by the same function as for ours."""
         reactions = np.array(self.result.retrieveConstraintImpulses())
         if not np.isfinite(reactions).all():
             return np.inf
-        return contact.residuals(self.problem, reactions).natural_map
+        return contact.residuals(self.problem, reactions).relative_natural_map
 
 
 def _contacts(friction: Sequence[float]) -> tuple[Any, Any]:

@@ -30,6 +30,7 @@ from .cones import length2, project_cone, project_disk
 
 BISECTIONS = 60
 ROUNDING = 1e-13
+SETTLED = 1e-12  # of the reaction that sticks: a change that ends a bisection
 
 
 @function
@@ -310,6 +311,7 @@ def bisect_contact(mu, B, x, b, shift):
     if (new > 0.0) == (start > 0.0):
         return point
     low, high = before, angle
+    enough = SETTLED * maximum(absolute(stick[2]), length2(stick[0], stick[1]))
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         new_point, _ = on_plane(mu, B, b, middle)
@@ -321,6 +323,6 @@ def bisect_contact(mu, B, x, b, shift):
         change = maximum(absolute(new_point[0] - point[0]), absolute(new_point[1] - point[1]))
         change = maximum(change, absolute(new_point[2] - point[2]))
         point = new_point
-        if change < 1e-12:
+        if change < enough:
             return point
     return point

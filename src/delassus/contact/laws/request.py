@@ -41,5 +41,8 @@ OPTION = slots(
     inertia=1,
     de_saxce=1,
 )
-# Outputs: the residuals (156) to (158), the natural map, and the number of iterations.
-INFO = slots(primal=1, dual=1, complementarity=1, natural_map=1, iterations=1)
+# Outputs: the residuals (156) to (158), the natural map, the relative one, and the number of
+# iterations.
+INFO = slots(
+    primal=1, dual=1, complementarity=1, natural_map=1, relative_natural_map=1, iterations=1
+)

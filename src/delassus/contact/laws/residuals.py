@@ -6,6 +6,8 @@
 | r_d | dual | largest entry of v - P_K*(v), with Gamma(v) added to v for the NCP |
 | r_cp | complementarity | largest product of a reaction and its velocity |
 | F_nat | natural_map | zero at solutions only: it contains the other three |
+
+See `relative` for the natural map in units of the problem.
 """
 
 from __future__ import annotations
@@ -60,17 +62,3 @@ def put_residuals(counts, coefficients, options, reactions, velocity, projected,
     info[INFO.dual] = dual
     info[INFO.complementarity] = power
     info[INFO.natural_map] = natural_map(counts, coefficients, is_ncp, reactions, velocity)
-
-
-@function
-def unscaled_map(counts, cones, options, reactions, velocity):
-    """The natural map of the problem as given, for scaled reactions and D_c times them."""
-    free, limits, bounded, contacts = counts
-    n = free + limits + bounded + 3 * contacts
-    for i in range(n):
-        cones.own_reactions[i] = cones.scale[i] * reactions[i]
-        cones.own_velocity[i] = (velocity[i] + cones.b[i]) / cones.scale[i]
-    return natural_map(
-        counts, cones.own_coefficients, options[OPTION.is_ncp], cones.own_reactions,
-        cones.own_velocity,
-    )  # fmt: skip

@@ -150,8 +150,11 @@ def put_remainder(joints, rows, k, given, memory):
 
 
 @function
-def recover(joints, cones, given, free_velocity, tolerance, reactions, memory):
-    """Reactions of joints: D_jj lambda_j = -v_j - D_jc lambda_c, by corrections from given ones."""
+def recover(joints, cones, given, free_velocity, unit, tolerance, reactions, memory):
+    """Reactions of joints: D_jj lambda_j = -v_j - D_jc lambda_c, by corrections from given ones.
+
+    These end where velocities times `unit` are within the tolerance.
+    """
     rows, column = joints + cones, memory.column
     before = 1e300 + 0.0 * tolerance
     is_open = before > tolerance
@@ -163,7 +166,7 @@ def recover(joints, cones, given, free_velocity, tolerance, reactions, memory):
                 for m in range(rows):
                     x = x + given[i * rows + m] * reactions[m]
                 column[i] = x
-                worst = maximum(worst, absolute(x))
+                worst = maximum(worst, unit[i] * absolute(x))
             # Corrections stop where rounding, or rows that contradict each other, stop them.
             is_open = select(worst < 0.5 * before, worst, 0.0 * worst) > tolerance
             before = worst

@@ -11,10 +11,11 @@
 | eta | options.eta | the proximal term |
 | omega | options.relaxation | over-relaxation, line 7 |
 
-Departures. Line 13 lacks the change of Gamma, so that its residuals can be small before the problem
-is solved. Here they tell when it is worth while to look at the natural map of y, which decides.
-Acceleration is Nesterov's, with restart where the residual does not fall. The rules of the penalty
-compare residuals relative to reactions and velocities where reactions are far larger.
+Departures; `reference.printed` has none of them. Line 13 lacks the change of Gamma, so that its
+residuals can be small before the problem is solved. Here they tell when it is worth while to look
+at the natural map of y, which decides. Acceleration is Nesterov's, with restart where the residual
+does not fall. The rules of the penalty compare residuals relative to reactions and velocities where
+reactions are far larger; the first penalty of (172a) is halved.
 
 All is scaled (see `operators.dense`): `scale` leads back to the problem as given. An iteration
 costs O(n^2) with a dense Delassus matrix, a new penalty O(n^3).
@@ -34,9 +35,9 @@ from ...compile import (
     select,
     sqrt,
 )
-from ..laws.cones import length2, project, project_dual_cone, row_count
+from ..laws.cones import length2, natural_map, project, project_dual_cone, row_count
+from ..laws.relative import scaled_map
 from ..laws.request import LIMIT, OPTION
-from ..laws.residuals import unscaled_map
 from ..operators import Operator
 
 ADMM = layout(
@@ -46,7 +47,8 @@ ADMM = layout(
     )
 )
 FIXED, LINEAR, SPECTRAL = 0, 1, 2  # rules of the penalty
-# The natural map is looked at where residuals are below so many tolerances, and every so often.
+# The natural map is looked at where residuals are below so many tolerances of the largest speed of
+# closing, and every so often.
 NEAR, OFTEN = 4.0, 10
 
 
@@ -68,7 +70,7 @@ def admm(op: Operator):
         rho, growth = first_penalty(model, n, limits, options, dual, memory)
         factor_matrix(model, n, rho + options[OPTION.eta], memory)
         best, iterations, theta, before = never, none, 1.0 + none, never
-        is_active, step = best > tolerance, 0
+        is_active, step, near = best > tolerance, 0, NEAR * tolerance * cones.size[0]
         while step < most and any_true(is_active):
             step = step + 1
             iterations = iterations + select(is_active, 1.0 + none, none)
@@ -76,13 +78,13 @@ def admm(op: Operator):
             primal, change = slack_step(counts, rho, is_active, cones, options, dual)
             largest = select(is_active, maximum(primal, change), never)
             if (
-                any_true(largest < NEAR * tolerance)
+                any_true(largest < near)
                 or step % OFTEN == 0
                 or step == most
                 or limits[LIMIT.record] > 0
             ):
                 multiply(model, n, dual.y, dual.v, memory)
-                found = unscaled_map(counts, cones, options, dual.y, dual.v)
+                found = scaled_map(counts, cones, options[OPTION.is_ncp], dual.y, dual.v)
                 found = select(is_active, found, never)
                 is_better = found < best
                 best = select(is_better, found, best)
@@ -90,7 +92,10 @@ def admm(op: Operator):
                     dual.best[i] = select(is_better, dual.y[i], dual.best[i])
                 is_active = select(best > tolerance, select(is_active, never, none), none) > 0.0
                 if limits[LIMIT.record] > 0:
-                    history[first + step - 1] = found
+                    history[first + step - 1] = natural_map(
+                        counts, cones.own_coefficients, options[OPTION.is_ncp],
+                        cones.own_reactions, cones.own_velocity,
+                    )  # fmt: skip
             if limits[LIMIT.accelerate] > 0:
                 theta, before = look_ahead(n, rho, theta, before, options, dual)
             else:
@@ -140,16 +145,17 @@ def admm(op: Operator):
         """rho to start with, and the factor by which it changes."""
         rho, growth = options[OPTION.rho], options[OPTION.growth]
         if limits[LIMIT.adaptation] == SPECTRAL:
-            largest = largest_eigenvalue(model, n, limits, 0.0 * rho, dual, memory)
             least = options[OPTION.eta]
+            largest = largest_eigenvalue(model, n, limits, least, dual, memory)
             kappa = log(largest / least)
             rho = 0.5 * sqrt(largest * least) * exp(options[OPTION.first_exponent] * kappa)
             growth = exp(options[OPTION.exponent] * kappa)
         return rho, growth
 
     @function
-    def largest_eigenvalue(model, n, limits, none, dual, memory):
-        """Of D, by power iterations."""
+    def largest_eigenvalue(model, n, limits, least, dual, memory):
+        """Of D, by power iterations; `least` if it is smaller."""
+        none = 0.0 * least
         for i in range(n):
             dual.right[i] = 1.0 + (i % 3) * 0.25 + none
         found = none
@@ -164,7 +170,7 @@ def admm(op: Operator):
             unit = 1.0 / sqrt(select(square > 0.0, square, 1.0 + 0.0 * square))
             for i in range(n):
                 dual.right[i] = unit * dual.v[i]
-        return maximum(found, 1e-6 + 0.0 * found)
+        return maximum(found, least)
 
     @function
     def primal_step(model, counts, rho, cones, options, dual, memory):

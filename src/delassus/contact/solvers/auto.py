@@ -8,7 +8,7 @@ much friction. The best reactions of all are what is returned.
 from __future__ import annotations
 
 from ...compile import function
-from ..laws.cones import row_count
+from ..laws.cones import natural_map, row_count
 from ..laws.request import LIMIT, OPTION
 from ..operators import Operator
 from .interior import ATTEMPTS, interior_method
@@ -34,6 +34,7 @@ def newton_or_admm(op: Operator, run_admm):
         """Returns the number of iterations of all methods, and of those `spent` before."""
         budget, tolerance = limits[LIMIT.iterations], options[OPTION.tolerance]
         n, kept, turn, share = row_count(counts), work.kept, 0, limits[LIMIT.first_share]
+        natural = 1e300
         is_kept, least, total = limits[LIMIT.record] > 0, 1e300, spent
         # Each method is called in one place, as each place is compiled anew.
         while turn == 0 or (least > tolerance and total < budget and share > 0):
@@ -45,7 +46,7 @@ def newton_or_admm(op: Operator, run_admm):
                 total = min(total + int(steps), budget)
                 if is_kept:  # its steps are not looked at one by one
                     for t in range(before, total):
-                        history[t] = least
+                        history[t] = natural
             elif turn > 0:
                 steps = run_admm(
                     model, counts, limits, min(share, budget - total), cones, options, reactions,
@@ -56,8 +57,13 @@ def newton_or_admm(op: Operator, run_admm):
                 model, counts, min(limits[LIMIT.newton_steps], budget - total), 1.0, is_kept, cones,
                 options, reactions, total, history, work.newton, work.dense,
             )  # fmt: skip
-            if is_kept and is_attempt and steps == 0 and total > before:
-                history[total - 1] = found
+            if is_kept:
+                natural = natural_map(
+                    counts, cones.own_coefficients, options[OPTION.is_ncp], cones.own_reactions,
+                    cones.own_velocity,
+                )  # fmt: skip
+                if is_attempt and steps == 0 and total > before:
+                    history[total - 1] = natural
             total, turn = total + steps, turn + 1
             if turn == 1 or found < least:
                 least = found

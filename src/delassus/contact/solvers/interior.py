@@ -34,8 +34,8 @@ from __future__ import annotations
 
 from ...compile import absolute, function, maximum, minimum, routine
 from ..laws.cones import row_count
+from ..laws.relative import scaled_map
 from ..laws.request import OPTION
-from ..laws.residuals import unscaled_map
 from ..operators import Operator
 from .conditions import gap_after, longest_step, put_blocks, put_changes, put_right, put_second
 
@@ -67,13 +67,13 @@ def start(counts, cones, is_ncp, factor, interior):
     """Reactions and velocities in the middle of their cones."""
     free, limits, bounded, contacts = counts
     singles = free + limits + bounded
-    size = 1e-12
+    size = 0.0
     for i in range(row_count(counts)):
         size = maximum(size, absolute(cones.b[i]))
         interior.x[i] = 0.0
         interior.y[i] = 0.0
         interior.z[i] = 0.0
-    size = factor * size
+    size = factor * size if size > 0.0 else factor
     for i in range(free, singles):
         interior.x[i] = size if i < free + limits else 0.0
         interior.y[i] = size
@@ -155,7 +155,7 @@ def interior_method(op: Operator):
         best, steps, short, gap = 1e300, 0, 0, 1.0
         while best > tolerance and steps < MOST_STEPS and short < MOST_SHORT and 0.0 < gap < 1e300:
             multiply(model, n, interior.x, newton.v, work.dense)
-            found = unscaled_map(counts, cones, options, interior.x, newton.v)
+            found = scaled_map(counts, cones, is_ncp, interior.x, newton.v)
             if found < best:
                 best = found
                 for i in range(n):

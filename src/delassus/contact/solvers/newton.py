@@ -18,9 +18,9 @@ All is scaled (see `operators.dense`). The cost of a step is O(n^3) for the n ro
 from __future__ import annotations
 
 from ...compile import absolute, function, layout, maximum, minimum, routine, sqrt
-from ..laws.cones import length2, project, row_count
+from ..laws.cones import length2, natural_map, project, row_count
+from ..laws.relative import scaled_map
 from ..laws.request import OPTION
-from ..laws.residuals import unscaled_map
 from ..operators import Operator
 
 NEWTON = layout(
@@ -36,6 +36,7 @@ CLOSE = 0.01  # of 1: a factor for all reactions that is not worth a look
 # Of its bound: dry friction that slides has at least this. And of the largest reaction: a speed, in
 # scaled rows, with which a contact hardly closes.
 AT_BOUND, HARDLY = 1.0 - 1e-4, 1e-2
+SLIP = 1e-14  # of the largest speed of closing: slip that has no direction
 # Of E, so that redundant contacts do not make the matrix singular. Rows that hold more than bodies
 # can follow, as dry friction of all joints does with feet that stick, ask for changes without
 # bounds, which damping keeps small: it is this share of the natural map beside the reactions, and
@@ -87,7 +88,7 @@ def projection_slope(mu, x, y, n):
 
 
 @function
-def put_contact(mu, is_ncp, i, at, reactions, newton):
+def put_contact(mu, is_ncp, least_slip, i, at, reactions, newton):
     """F and the blocks of a contact whose rows start at i; `at` is where its blocks start."""
     v0, v1 = newton.v[i], newton.v[i + 1]
     slip = length2(v0, v1)
@@ -102,7 +103,7 @@ def put_contact(mu, is_ncp, i, at, reactions, newton):
     newton.F[i + 1] = reactions[i + 1] - y
     newton.F[i + 2] = reactions[i + 2] - n
     h0, h1 = 0.0, 0.0
-    if slip > 1e-14:
+    if slip > least_slip:
         h0, h1 = is_ncp * mu * v0 / slip, is_ncp * mu * v1 / slip
     put_row(newton.E, at, 1.0 - p00, -p01, -p02)
     put_row(newton.E, at + 3, -p01, 1.0 - p11, -p12)
@@ -123,12 +124,12 @@ def put_row(memory, at, x, y, z):
 @function
 def put_system(counts, cones, options, reactions, newton):
     """F, E and H. Returns the square of the length of F."""
-    singles = counts[0] + counts[1] + counts[2]
+    singles, least = counts[0] + counts[1] + counts[2], SLIP * cones.size[0]
     put_singles(counts, cones.coefficients, reactions, newton)
     for c in range(counts[3]):
         i = singles + 3 * c
         mu = cones.coefficients[i + 2]
-        put_contact(mu, options[OPTION.is_ncp], i, 9 * (singles + c), reactions, newton)
+        put_contact(mu, options[OPTION.is_ncp], least, i, 9 * (singles + c), reactions, newton)
     square = 0.0
     for i in range(singles + 3 * counts[3]):
         square = square + newton.F[i] * newton.F[i]
@@ -182,10 +183,10 @@ def newton_method(op: Operator):
 
     @function
     def evaluate(model, counts, cones, options, reactions, newton, memory):
-        """v, then F and its derivative. Returns the natural map as given, and |F|."""
+        """v, then F and its derivative. Returns the relative natural map, and |F|."""
         n = row_count(counts)
         multiply(model, n, reactions, newton.v, memory)
-        found = unscaled_map(counts, cones, options, reactions, newton.v)
+        found = scaled_map(counts, cones, options[OPTION.is_ncp], reactions, newton.v)
         for i in range(n):
             newton.v[i] = newton.v[i] + cones.b[i]
         return found, sqrt(put_system(counts, cones, options, reactions, newton))
@@ -223,10 +224,9 @@ def newton_method(op: Operator):
         model, counts, most, polish, is_kept, cones, options, reactions, first, history, newton,
         memory,
     ):  # fmt: skip
-        """Improve reactions by at most `most` steps. Returns the natural map, and the steps.
+        """Improve reactions by at most `most` steps. Returns their relative natural map, and steps.
 
-        Where the natural map is below the tolerance, but not by the factor `polish`, there is one
-        step more.
+        Where that is below the tolerance, but not by the factor `polish`, there is one step more.
         `is_kept` tells whether to write the natural map after each step to `history`, from `first`.
         """
         n, tolerance = row_count(counts), options[OPTION.tolerance]
@@ -269,8 +269,11 @@ def newton_method(op: Operator):
                     reactions[i] = newton.tried[i]
                 least = maximum(DAMPING_FALL * damping, DAMPING)
                 damping = maximum(choose_damping(n, reactions, merit), least)
-            if is_kept:
-                history[first + steps - 1] = found
+            if is_kept:  # of what was tried last, better or not
+                history[first + steps - 1] = natural_map(
+                    counts, cones.own_coefficients, options[OPTION.is_ncp], cones.own_reactions,
+                    cones.own_velocity,
+                )  # fmt: skip
         return found, steps
 
     return run

@@ -15,9 +15,9 @@ All is scaled (see `operators.dense`). A sweep costs O(n^2).
 from __future__ import annotations
 
 from ...compile import absolute, function, layout, maximum
-from ..laws.cones import clip, length2, project_disk, row_count
+from ..laws.cones import clip, length2, natural_map, project_disk, row_count
+from ..laws.relative import scaled_map
 from ..laws.request import LIMIT, OPTION
-from ..laws.residuals import unscaled_map
 from ..operators import Operator
 from .splitting import NEAR, OFTEN, velocity_of_row
 
@@ -75,7 +75,7 @@ def prox(op: Operator):
         """Sweep from `reactions`, which get the best ones. Returns the number of sweeps."""
         n, tolerance = row_count(counts), options[OPTION.tolerance]
         r, error, best, step = options[OPTION.relaxation], 1e300, 1e300, 0
-        is_blocked = limits[LIMIT.blocked] > 0
+        is_blocked, near = limits[LIMIT.blocked] > 0, NEAR * tolerance * cones.size[0]
         for i in range(n):
             split.best[i] = reactions[i]
         while step < limits[LIMIT.iterations] and best > tolerance:
@@ -89,16 +89,19 @@ def prox(op: Operator):
                     reactions[i] = split.before[i]
             else:
                 error = change
-            is_due = change < NEAR * r * tolerance or step % OFTEN == 0 or step == 1
+            is_due = change < near * r or step % OFTEN == 0 or step == 1
             if is_due or step == limits[LIMIT.iterations] or limits[LIMIT.record] > 0:
                 multiply(model, n, reactions, split.v, memory)
-                found = unscaled_map(counts, cones, options, reactions, split.v)
+                found = scaled_map(counts, cones, options[OPTION.is_ncp], reactions, split.v)
                 if found < best:
                     best = found
                     for i in range(n):
                         split.best[i] = reactions[i]
                 if limits[LIMIT.record] > 0:
-                    history[step - 1] = found
+                    history[step - 1] = natural_map(
+                        counts, cones.own_coefficients, options[OPTION.is_ncp],
+                        cones.own_reactions, cones.own_velocity,
+                    )  # fmt: skip
         for i in range(n):
             reactions[i] = split.best[i]
         return 1.0 * step

@@ -11,18 +11,20 @@ Each row or contact is solved in turn, with all other reactions as they are:
 | nbgs | the quartic: maximal dissipation, or exact Coulomb |
 | raisim, raisim-ds, raisim-ds-es | bisection, without and with De Saxce's term |
 
-Departures: the decay of omega is max(omega_min, gamma omega), where line 25 prints min. Sweeps stop
-by the natural map; raisim-ds-es stops where the objective (160) stays, whatever the natural map is.
+Departures; `reference.printed` has the algorithm as printed. Joint rows that are not eliminated
+are swept one by one. The decay of omega is max(omega_min, gamma omega), where line 25 prints min.
+Sweeps stop by the relative natural map; raisim-ds-es stops where the objective (160) stays,
+relative to the square of the largest speed of closing, whatever the natural map is.
 All is scaled (see `operators.dense`). A sweep costs O(n^2).
 """
 
 from __future__ import annotations
 
 from ...compile import absolute, function, layout, maximum
-from ..laws.cones import clip, length2, row_count
+from ..laws.cones import clip, length2, natural_map, row_count
 from ..laws.local import bisect_contact, cone_step, normal_step, solve_contact
+from ..laws.relative import scaled_map
 from ..laws.request import LIMIT, OPTION
-from ..laws.residuals import unscaled_map
 from ..operators import Operator
 
 CONE, NORMAL, DISSIPATION, EXACT, BISECTION = 0, 1, 2, 3, 4
@@ -103,7 +105,7 @@ def splitting(op: Operator):
         """Sweep from `reactions`, which get the best ones. Returns the number of sweeps."""
         n, D, tolerance = row_count(counts), memory.D, options[OPTION.tolerance]
         omega, best, step = options[OPTION.relaxation], 1e300, 0
-        is_early, objective = limits[LIMIT.early] > 0, 1e300
+        is_early, objective, size = limits[LIMIT.early] > 0, 1e300, cones.size[0]
         is_done = False
         for i in range(n):
             split.best[i] = reactions[i]
@@ -115,23 +117,27 @@ def splitting(op: Operator):
                 split.points,
             )  # fmt: skip
             change = maximum(change, other) / omega
-            is_due = change < NEAR * tolerance or step % OFTEN == 0 or step == 1
+            is_due = change < NEAR * tolerance * size or step % OFTEN == 0 or step == 1
             is_due = is_due or step == limits[LIMIT.iterations] or limits[LIMIT.record] > 0
             if is_due or is_early:
                 multiply(model, n, reactions, split.v, memory)
-                found = unscaled_map(counts, cones, options, reactions, split.v)
+                found = scaled_map(counts, cones, options[OPTION.is_ncp], reactions, split.v)
                 if found < best:
                     best = found
                     for i in range(n):
                         split.best[i] = reactions[i]
                 is_done = best <= tolerance
                 if limits[LIMIT.record] > 0:
-                    history[step - 1] = found
+                    history[step - 1] = natural_map(
+                        counts, cones.own_coefficients, options[OPTION.is_ncp],
+                        cones.own_reactions, cones.own_velocity,
+                    )  # fmt: skip
                 if is_early:
                     new = 0.0
                     for i in range(n):
                         new = new + reactions[i] * (0.5 * split.v[i] + cones.b[i])
-                    stays = absolute(new - objective) <= tolerance * options[OPTION.inertia]
+                    most = tolerance * options[OPTION.inertia] * size * size
+                    stays = absolute(new - objective) <= most
                     objective = new
                     is_done = is_done or stays
             decayed = options[OPTION.decay] * omega

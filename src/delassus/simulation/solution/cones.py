@@ -16,6 +16,7 @@ from __future__ import annotations
 from ...compile import function, layout, routine, sqrt
 from ...contact.kernels import CONES
 from ...contact.laws.cones import natural_map
+from ...contact.laws.relative import relative_map, unit_of
 from ...contact.laws.request import OPTION
 from ...contact.operators.bodies import first_cone_velocity
 from ...contact.operators.elements import CONE, Cones, cone_at, place_of
@@ -62,15 +63,17 @@ def put_element(model, k, row, height, start, ends, work):
 def scale_rows(n_held, row, height, start, rows, work):
     """P of an element's rows, in their blocks and in what is known of them."""
     first = (n_held + row) * ROW.size
-    mobility = 0.0
+    mobility, compliance = 0.0, 0.0
     for t in range(height):
         mobility = mobility + rows[first + t * ROW.size + ROW.mobility]
-    mobility = mobility / height
+        compliance = compliance + rows[first + t * ROW.size + ROW.compliance]
+    mobility, compliance = mobility / height, compliance / height
     scale = 1.0 / sqrt(mobility) if mobility > 0.0 else 1.0
     for t in range(2 * SIDE * height):
         work.op.blocks[start + t] = scale * work.op.blocks[start + t]
     for t in range(height):
         work.cones.scale[row + t] = scale
+        work.cones.unit[row + t] = unit_of(mobility + compliance)
         at = first + t * ROW.size
         bias = rows[at + ROW.bias] + rows[at + ROW.regulation]
         work.bias[row + t] = scale * bias
@@ -145,7 +148,7 @@ def forget_reactions(model, counts, work):
 
 @function
 def natural_map_now(model, counts, options, u, work):
-    """The natural map as given, at velocities of all bodies; they are by position."""
+    """The natural map as given, and the relative one; velocities of bodies are by position."""
     cones, view = work.cones, cones_of(work.op)
     first = first_cone_velocity(bodies_of(model))
     for k in range(view.count):
@@ -160,7 +163,8 @@ def natural_map_now(model, counts, options, u, work):
                     v = v + work.op.blocks[start + m] * u[place + m]
             cones.own_velocity[t] = v / cones.scale[t]
             cones.own_reactions[t] = cones.scale[t] * cones.reactions[t]
-    return natural_map(
+    natural = natural_map(
         counts, cones.own_coefficients, options[OPTION.is_ncp], cones.own_reactions,
         cones.own_velocity,
     )  # fmt: skip
+    return natural, relative_map(counts, cones, options[OPTION.is_ncp])

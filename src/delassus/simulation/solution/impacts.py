@@ -247,6 +247,12 @@ def bring_together(counts, work):
 
 
 @function
+def larger(one, other):
+    """The larger one of each of two natural maps."""
+    return maximum(one[0], other[0]), maximum(one[1], other[1])
+
+
+@function
 def forget_bounces(model, counts, work):
     """Ask no contact to bounce: a step with impacts had no solution. Its impacts are left."""
     work.impact.turns[1] = 1.0
@@ -265,11 +271,11 @@ def impacts(solve_step: Callable, offsets) -> Callable:
 
     @routine
     def solve_once(model, counts, request, speed, g, u, work):
-        """The step with the shares at hand. Returns natural map, joint residual, iterations."""
+        """The step with the shares at hand. Returns natural maps, joint residual, iterations."""
         put_biases(model, counts, speed, work)
         told = solve_step(
             model, counts, request.whole, request.options,
-            request.settings[setting.joint_tolerance], False, g, u, work,
+            request.settings[setting.joint_tolerance], 0.0, g, u, work,
         )  # fmt: skip
         put_works(model, counts, work)
         return told
@@ -289,7 +295,7 @@ def impacts(solve_step: Callable, offsets) -> Callable:
     def bounce(model, counts, request, speed, g, u, work):
         """One impact, of all contacts that are not left out."""
         law, total, turn, goes_on = request.whole[whole.impact], 0.0, 0, True
-        natural, residual = 0.0, 0.0
+        natural, residual = (0.0, 0.0), 0.0
         for i in range(len(model.bodies) - 1):
             work.impact.share[i] = 1.0 if law != POISSON else 0.0
         if law == POISSON:
@@ -311,14 +317,14 @@ def impacts(solve_step: Callable, offsets) -> Callable:
     def one_after_another(model, counts, request, g, u, work):
         """All impacts, and then the step without any."""
         settings, impact, n = request.settings, work.impact, count_rows(counts)
-        natural, residual, total, turn = 0.0, 0.0, 0.0, 0
+        natural, residual, total, turn = (0.0, 0.0), 0.0, 0.0, 0
         for t in range(n):
             impact.sums[t] = 0.0
         speed = choose(model, counts, settings, work)
         while speed > 0.0 and turn < FEW_TURNS + TURNS_A_CONTACT * counts[3]:
             found, left, more = bounce(model, counts, request, speed, g, u, work)
             take_in(model, counts, g, work)
-            natural, residual = maximum(natural, found), maximum(residual, left)
+            natural, residual = larger(natural, found), maximum(residual, left)
             total, turn = total + more, turn + 1
             speed = choose(model, counts, settings, work)
         impact.turns[0], impact.turns[1] = 1.0 * turn, 1.0 if speed > 0.0 else 0.0
@@ -326,11 +332,11 @@ def impacts(solve_step: Callable, offsets) -> Callable:
         found, left, more = solve_once(model, counts, request, 0.0, g, u, work)
         for t in range(n):
             work.cones.reactions[t] = work.cones.reactions[t] + impact.sums[t] / work.cones.scale[t]
-        return maximum(natural, found), maximum(residual, left), total + more
+        return larger(natural, found), maximum(residual, left), total + more
 
     @function
     def solve_impacts(model, counts, request, g, u, work):
-        """u+ where contacts bounce. Returns natural map, joint residual, iterations."""
+        """u+ where contacts bounce. Returns natural maps, joint residual, iterations."""
         for t in range(6 * (len(model.bodies) - 1)):
             work.impact.forces[t] = g[t]
         put_islands(model, work)

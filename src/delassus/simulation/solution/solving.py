@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ...compile import function, layout, part, routine, slots
+from ...contact.laws.relative import LIGHT, put_sizes
 from ...contact.laws.request import LIMIT, OPTION
 from ...contact.operators import Operator
 from ...contact.operators import bodies as operator
@@ -27,9 +28,9 @@ from .joints import JOINTS
 from .rows import ROWS
 
 DRAIN = 0.9
-# Newton's method takes one step more where the natural map is not below the tolerance by this
-# factor: what is left of velocities moves bodies that should rest.
-POLISH = 1e-2
+# Newton's method takes one step more where the relative natural map is not below the tolerance by
+# this factor: what is left of velocities moves bodies that should rest.
+POLISH = 0.1
 # What solvers are asked for; the iterations of a step after which cone rows are not solved again;
 # and whether sweeps are those of PROX.
 SOLVING = slots(LIMIT, enough=1, is_prox=1)
@@ -106,14 +107,22 @@ def newton_and_admm(op: Operator) -> Callable:
 def solving(form: Form, solve_cones: Callable) -> Callable:
     """The function that solves a step, with the problem in a form and cone rows by a solver.
 
-    `solve_cones` is a function of (model, counts, limits, options, work) that returns the natural
-    map and the number of iterations.
+    `solve_cones` is a function of (model, counts, limits, options, work) that returns the relative
+    natural map and the number of iterations.
     """
     _, _, load, begin, free_velocities, push, settle, hold = form
 
     @function
-    def put_rest(model, counts, held, options, joint_tolerance, g, u, work):
-        """u+ by the reactions that cone rows begin with. Returns natural map, joint residual."""
+    def put_rest(model, counts, held, options, size, joint_tolerance, g, u, work):
+        """u+ by the reactions that cone rows begin with. Returns natural maps, joint residual.
+
+        Velocities without these reactions are not known: the relative natural map is that for the
+        speed of closing of the last step, and for contacts that only carry, which asks for more.
+        """
+        cones = work.cones
+        cones.size[0] = size
+        for t in range(count_rows(counts)):
+            cones.least[t] = LIGHT * size
         for t in range(6 * (len(model.bodies) - 1)):
             u[t] = g[t]
         front = part(u, operator.first_cone_velocity(bodies_of(model)))
@@ -123,11 +132,12 @@ def solving(form: Form, solve_cones: Callable) -> Callable:
         return natural_map_now(model, counts, options, u, work), residual
 
     @routine
-    def solve_step(model, counts, limits, options, joint_tolerance, is_calm, g, u, work):
-        """u+ of all bodies by position. Returns natural map, joint residual, iterations.
+    def solve_step(model, counts, limits, options, joint_tolerance, calm, g, u, work):
+        """u+ of all bodies by position. Returns natural maps, joint residual, iterations.
 
-        Where the last step was solved by the reactions that it began with, this one may be, too:
-        to look at that takes less than to set up the problem of cone rows.
+        Natural maps are the one as given, and the relative one. Where the last step was solved by
+        the reactions that it began with, this one may be, too: to look at that takes less than to
+        set up the problem of cone rows. `calm` is the largest speed of closing then, else 0.
 
         Reactions of joints change the velocity of contacts a little, and contacts are solved again
         until both hold. Near a dead point of a loop that takes too long: small velocities across
@@ -135,12 +145,12 @@ def solving(form: Form, solve_cones: Callable) -> Callable:
         the damping of their rows.
         """
         count, held = count_rows(counts), Held(work.drift, work.held)
-        natural, residual, iterations = 0.0, 0.0, 0.0
-        if is_calm and count > 0:
+        natural, residual, iterations = (0.0, 0.0), 0.0, 0.0
+        if calm > 0.0 and count > 0:
             natural, residual = put_rest(
-                model, counts, held, options, joint_tolerance, g, u, work
+                model, counts, held, options, calm, joint_tolerance, g, u, work
             )  # fmt: skip
-            if natural <= POLISH * options[OPTION.tolerance]:
+            if natural[1] <= options[OPTION.tolerance]:
                 hold(model, count, g, u, work)
                 return natural, residual, iterations
         for turn in range(MOST_ROUNDS):
@@ -149,6 +159,7 @@ def solving(form: Form, solve_cones: Callable) -> Callable:
                 if turn == 0:
                     begin(model, counts, work)
                 free_velocities(model, count, work)
+                put_sizes(counts, options[OPTION.is_ncp], work.cones)
                 _, more = solve_cones(model, counts, limits, options, work)
                 iterations = iterations + more
                 push(model, count, work.moved, work)
@@ -157,7 +168,7 @@ def solving(form: Form, solve_cones: Callable) -> Callable:
             residual = settle(model, held, limit, work.moved, u, work)
             if count > 0:
                 natural = natural_map_now(model, counts, options, u, work)
-            if natural <= options[OPTION.tolerance] or iterations >= limits[SOLVING.enough]:
+            if natural[1] <= options[OPTION.tolerance] or iterations >= limits[SOLVING.enough]:
                 break
         hold(model, count, g, u, work)
         return natural, residual, iterations

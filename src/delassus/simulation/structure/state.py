@@ -22,7 +22,7 @@ class State(NamedTuple):
     limits: Any  # reactions, by the number of the limit
     bounded: Any
     resigned: Any  # steps in which no row is asked to part, those left and all: see `step`
-    calm: Any  # whether the last step was solved by the reactions that it began with
+    calm: Any  # the speed of closing, if the last step was solved by its first reactions
     count: Any  # of contacts
     ids: Any
     reactions: Any  # of contacts, in their own axes

@@ -6,6 +6,7 @@
 | r_dual, (174) | dual, joint_velocity | velocities that violate a constraint |
 | r_ncp, (175) | complementarity | power of reactions that should be none |
 | r_nat, (176) | natural_map | zero at solutions only |
+| | relative_natural_map | in units of the step, see `contact.laws.relative` |
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ METRIC = slots(
     limit_error=1,
     dual=1,
     complementarity=1,
+    relative_natural_map=1,
     iterations=1,
     passes=1,
     impacts=1,
@@ -65,13 +67,13 @@ def without_times(metrics: np.ndarray) -> np.ndarray:
 
 @function
 def put_metrics(model, counts, told, options, metrics, work):
-    """What is told of a step; `told` are natural map, joint velocity, iterations and passes."""
+    """What is told of a step; `told` are natural maps, joint velocity, iterations and passes."""
     _, n_limits, n_bounded, count = counts
     for t in range(METRIC.size):
         metrics[t] = 0.0
     put_errors(model, n_limits, count, metrics, work)
     metrics[METRIC.contacts] = 1.0 * count
-    metrics[METRIC.natural_map] = told[0]
+    metrics[METRIC.natural_map], metrics[METRIC.relative_natural_map] = told[0]
     metrics[METRIC.joint_velocity] = told[1]
     metrics[METRIC.iterations] = told[2]
     metrics[METRIC.passes] = 1.0 * told[3]
