@@ -23,7 +23,7 @@ ROOMS = {
     ("model", "formats"): [FILES, "urdf", "sdf", "mjcf"],
     ("dynamics",): ["steps", FILES, "derivatives", "actuation"],
     ("embedding",): ["structure", "steps", "algorithms", FILES],
-    ("contact",): ["laws", "operators", "solvers", FILES],
+    ("contact",): ["laws", "operators", "solvers", "reference", FILES],
     ("maximal",): ["structure", "rows", FILES],
     ("simulation",): [
         *("narrow", "collision", "actuation", "structure", "solution", "told", "given", FILES)

@@ -11,10 +11,12 @@ from ..checks import finite_number, flag, not_negative, positive_integer, shown
 from ..errors import SettingError, UnknownNameError
 from .kernels import contact_admm, contact_auto, contact_prox, contact_splitting
 from .laws.request import LAWS, LIMIT, OPTION
+from .printed import printed_admm, printed_sweeps
 from .solvers import splitting
 from .solvers.admm import FIXED, LINEAR, SPECTRAL
 
 JOINTS = ("eliminated", "split")
+FORMS = ("own", "printed")
 
 
 class Solver(NamedTuple):
@@ -53,6 +55,19 @@ def _admm(adaptation: int, law: str) -> Solver:
 def _sweeps(local: int, law: str, parameters=_SWEEPS, **fixed) -> Solver:
     return Solver(contact_splitting, law, {"local": local, **fixed}, parameters, 1000)
 
+
+# What the paper prints, and the parameters that it has: see `reference.printed`.
+_PRINTED_ADMM = {
+    "relaxation": 1.0,
+    "eta": 1e-6,
+    "rho": 1.0,
+    "ratio": 10.0,
+    "growth": 1.5,
+    "power_iterations": 10,
+    "first_exponent": 0.2,
+    "exponent": 0.05,
+}
+_PRINTED_SWEEPS = {"relaxation": 1.0, "decay": 0.99, "least_relaxation": 0.1}
 
 _NEWTON = _ADMM | {"newton_steps": 20}
 _SOLVERS = {
@@ -104,7 +119,29 @@ class Request(NamedTuple):
     history: int
 
 
-def new_request(name, tolerance, max_iterations, joints, law, record, parameters) -> Request:
+def printed_solver(name: str) -> Solver:
+    """A solver as the paper prints it."""
+    own = _SOLVERS[name]
+    if own.kernel is contact_admm:
+        parameters = _PRINTED_ADMM
+        if own.law == "ccp":  # without the proximal term
+            parameters = {key: x for key, x in _PRINTED_ADMM.items() if key != "eta"}
+        fixed = own.fixed | ({"eta": 0.0} if own.law == "ccp" else {})
+        return own._replace(kernel=printed_admm, fixed=fixed, parameters=parameters)
+    if own.kernel is contact_splitting:
+        parameters = _PRINTED_SWEEPS
+        if "inertia" in own.parameters:
+            parameters = _PRINTED_SWEEPS | {"inertia": 1.0}
+        if name == "pgs-ccp":
+            parameters = _PRINTED_SWEEPS | {"de_saxce": True}
+        return own._replace(kernel=printed_sweeps, parameters=parameters)
+    able = [k for k, x in _SOLVERS.items() if x.kernel in (contact_admm, contact_splitting)]
+    raise SettingError(f"the paper has no solver {name!r}; it has {', '.join(able)}")
+
+
+def new_request(
+    name, tolerance, max_iterations, joints, law, record, parameters, form="own"
+) -> Request:
     """A request, or an error that says what is wrong with it."""
     if not isinstance(name, str) or name not in _SOLVERS:
         raise UnknownNameError(f"there is no solver {shown(name)}; known are {', '.join(SOLVERS)}")
@@ -112,7 +149,9 @@ def new_request(name, tolerance, max_iterations, joints, law, record, parameters
         raise SettingError(f"joints must be one of {', '.join(JOINTS)}, got {shown(joints)}")
     if law is not None and not (isinstance(law, str) and law in LAWS):
         raise SettingError(f"law must be one of {', '.join(LAWS)}, got {shown(law)}")
-    solver = _SOLVERS[name]
+    if not isinstance(form, str) or form not in FORMS:
+        raise SettingError(f"form must be one of {', '.join(FORMS)}, got {shown(form)}")
+    solver = printed_solver(name) if form == "printed" else _SOLVERS[name]
     unknown = [key for key in parameters if key not in solver.parameters]
     if unknown:
         raise SettingError(
@@ -120,7 +159,7 @@ def new_request(name, tolerance, max_iterations, joints, law, record, parameters
         )
     given = dict(solver.parameters) | parameters
     values = {key: _checked(key, x, solver.parameters[key]) for key, x in given.items()}
-    law = _law_of(name, law, values, is_given="de_saxce" in parameters)
+    law = _law_of(name, solver, law, values, is_given="de_saxce" in parameters)
     if values.pop("exact", False):
         values["local"] = splitting.EXACT
     most = solver.max_iterations if max_iterations is None else max_iterations
@@ -139,19 +178,24 @@ def new_request(name, tolerance, max_iterations, joints, law, record, parameters
     }
     limits = np.array([int(values.get(k, 0)) for k in LIMIT._fields[:-1]], np.int64)
     options = np.array([float(values.get(k, 0.0)) for k in OPTION._fields[:-1]])
-    is_split = joints == "split"
+    is_split = joints == "split" or form == "printed"
     return Request(name, solver, law, limits, options, tolerance, is_split, most if record else 0)
 
 
-def _law_of(name: str, law: str | None, values: dict[str, Any], is_given: bool) -> str:
+def _law_of(
+    name: str, solver: Solver, law: str | None, values: dict[str, Any], is_given: bool
+) -> str:
     """The law that a solver is asked for: its own one, or an error where it cannot follow it.
 
     pgs-ccp takes De Saxce's term for "ncp"; `is_given` tells whether that term was asked for.
     """
-    solver = _SOLVERS[name]
     if law is None:
         return "ncp" if values.get("de_saxce") else solver.law
     if solver.kernel in _EITHER_LAW:
+        return law
+    if solver.kernel is printed_admm:
+        if law != solver.law:
+            raise SettingError(f"{name} as printed solves law={solver.law!r}")
         return law
     if name == "pgs-ccp" and (not is_given or values["de_saxce"] == (law == "ncp")):
         values["de_saxce"] = law == "ncp"

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from ..checks import flag, positive_integer
 from ..compile import workers
-from ..errors import DataTypeError, ShapeError
+from ..errors import DataTypeError, SettingError, ShapeError
 from .by_operator import solve_by_operator, weights_of
 from .by_springs import solve_by_springs
 from .kernels import contact_admm, contact_auto
 from .laws.request import INFO, LIMIT, OPTION
 from .plain import Residuals, held_velocity, residuals
+from .printed import printed_sweeps
 from .problem import Problem, check_problem
 from .requests import Request, new_request
 from .shape import ProblemShape, problem_shape
@@ -46,6 +47,8 @@ def solve(
     joints: str = "eliminated",
     *,
     law: str | None = None,
+    form: str = "own",
+    joint_sizes: Sequence[int] | None = None,
     polish: bool = False,
     record: bool = False,
     threads: int | None = None,
@@ -56,12 +59,23 @@ def solve(
     Solvers are those of `SOLVERS`; docs/contact.md tells of them and of their parameters, and has
     the formula of the relative natural map, which `tolerance` is of. Joint rows are eliminated, or
     `joints="split"`: treated as rows that the solver iterates on. `law` is "ncp", or "ccp", without
-    Gamma; each solver has its own default, and some solve only one of them. `polish` lets `auto` go
-    on from what another solver found. `record` keeps the natural map of each iteration.
+    Gamma; each solver has its own default, and some solve only one of them. `form="printed"` is the
+    solver as the paper prints it, for comparison; its Gauss-Seidel takes joints as blocks, with
+    `joint_sizes` rows each. `polish` lets `auto` go on from what another solver found. `record`
+    keeps the natural map of each iteration.
 
     Of many problems, in one `Problem` or in a list, all are solved: those of one size together,
     over `threads`, ADMM in lanes.
     """
+    if form == "printed":
+        check_problem(problem)
+        asked = new_request(
+            solver, tolerance, max_iterations, joints, law, record, parameters, form
+        )
+        start = _start(problem, warm_start)
+        return solve_printed(problem, start, asked, joint_sizes, threads)
+    if form != "own" or joint_sizes is not None:
+        raise SettingError(f'form must be "own", or "printed" with joint_sizes, got {form!r}')
     if isinstance(problem, (list, tuple)):
         starts = [None] * len(problem) if warm_start is None else warm_start
         if len(starts) != len(problem):
@@ -153,6 +167,36 @@ def _solution(p: Problem, found: list[np.ndarray], request: Request) -> Solution
         iterations.astype(int) if is_many else int(iterations),
         Residuals(*values[: INFO.relative_natural_map + 1]),
         history if request.history else None,
+    )
+
+
+def solve_printed(p: Problem, start, request: Request, joint_sizes, threads) -> Solution:
+    """The solution of a problem, or of a batch of one shape, as the paper prints the solver."""
+    if p.n_rows == 0 or p.batch == 0:
+        return _nothing(p)
+    sizes = np.zeros(start.shape)
+    if p.n_joint_rows and request.solver.kernel is printed_sweeps:
+        given = () if joint_sizes is None else joint_sizes
+        sizes_of = [positive_integer("joint_sizes", size) for size in given]
+        if sum(sizes_of) != p.n_joint_rows:
+            raise SettingError(
+                f"joint_sizes must have the rows of each joint, {p.n_joint_rows} in all, got "
+                f"{joint_sizes!r}"
+            )
+        sizes[..., np.cumsum([0, *sizes_of[:-1]])] = sizes_of
+    options = request.options if p.batch is None else request.options[None]
+    inputs = (*p.packed(), start, sizes, options)
+    reactions, iterations, history = request.solver.kernel(
+        _shape(p, request), inputs, None, threads, (request.limits,)
+    )
+    found, count = residuals(p, reactions, request.law), iterations[..., 0]
+    return Solution(
+        reactions,
+        p.velocity(reactions),
+        found.relative_natural_map <= request.tolerance,
+        int(count) if p.batch is None else count.astype(int),
+        found,
+        _without_rest(history, count) if request.history else None,
     )
 
 

@@ -41,13 +41,13 @@ def joints_table(records: Sequence[Record]) -> Table:
         found.append(told)
     columns = [
         *named("solver", "samples"),
-        *numbers(".3f", cold="eliminated", split="as printed"),
-        *numbers(".0f", cold_iterations="iterations, eliminated", split_iterations="as printed",
-                 cold_microseconds="microseconds, eliminated", split_microseconds="as printed"),
+        *numbers(".3f", cold="eliminated", split="split"),
+        *numbers(".0f", cold_iterations="iterations, eliminated", split_iterations="split",
+                 cold_microseconds="microseconds, eliminated", split_microseconds="split"),
     ]  # fmt: skip
     note = (
         "Samples with contacts or limits, half of whose rows or more are joints. Shares solved to\n"
-        '1e-6, cold; eliminated is the default, as printed is joints="split".'
+        '1e-6, cold; eliminated is the default, split is joints="split".'
     )
     return Table("joints", "Samples heavy with joints", columns, found, note)
 
@@ -118,7 +118,7 @@ def _joints(records: Sequence[Record]) -> Iterator[str]:
     if not own:
         return
     count = next(iter(own.values()))["samples"]
-    for key, text in (("cold", "eliminated"), ("split", 'as printed (joints="split")')):
+    for key, text in (("cold", "eliminated"), ("split", 'split (joints="split")')):
         shares = ", ".join(f"{n} {_percent(own[n][key])}" for n in ADMM)
         yield f"ADMM with joints {text} solves, of {count} samples heavy with joints: {shares}."
     below = [n for n in ADMM if own[n]["cold"] < _MARGIN]
