@@ -15,7 +15,10 @@ overlaps, the faster of bounce and stabilisation counts: their sum would give en
 A softened row has no bias of stabilisation, and is rigid while it is open.
 
 A rigid contact rests in a band of overlaps, from 1 - REST of the tolerated one to all of it, where
-it asks for nothing but not to close further. One that closes does so to the middle of the band.
+it asks for nothing but not to close further. One that closes does so to the middle of the band; if
+it has left the band by less than its width, to the nearer the edge the less that is. So reactions
+change with gaps without a jump: a contact that creeps out of the band, at a velocity within the
+tolerance, is not thrown back to its middle in one step, which takes forces from others at rest.
 Many contacts of one body can all rest there, whatever the rounding. With one overlap for all to be
 at, rounding would have them ask for velocities that contradict each other, and a robot that stands
 would never come to rest.
@@ -55,10 +58,11 @@ def unilateral_bias(r, dt, erp, speed):
 
 @function
 def parting_velocity(r, band, dt, erp, speed):
-    """(91b); nothing within a band above 0, and a gap is that to the middle of the band."""
+    """(91b); nothing within a band above 0, and a gap is that to the band, its middle from afar."""
     if 0.0 < r < band:
         return 0.0
-    return unilateral_bias(r - 0.5 * band if r > 0.0 else r, dt, erp, speed)
+    far = min(1.5 * (r - band), r - 0.5 * band)
+    return unilateral_bias(far if r > 0.0 else r, dt, erp, speed)
 
 
 @function
