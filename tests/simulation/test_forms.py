@@ -1,11 +1,11 @@
-"""The forms of a step's problem: by joints, by bodies and by rows they have one solution."""
+"""The forms of a step's problem: by joints, bodies, rows and in any way they agree."""
 
 import numpy as np
 import pytest
 
 import delassus as dl
 from delassus.benchmarks.simulation.scenes import hanging, quadruped, walker
-from delassus.compile import FLOAT64
+from delassus.compile import FLOAT64, is_compiled
 from delassus.maximal.assembly import place_system
 from delassus.simulation import runs
 from delassus.simulation.solution.tree import add_mass_matrix, put_motions
@@ -37,12 +37,13 @@ def assert_equal_motion(monkeypatch, others, *given, v_tolerance=1e-9, **options
     return joints, other
 
 
+@pytest.mark.parametrize("others", ["rows", "joint_rows"])
 @pytest.mark.parametrize("seed", range(4))
-def test_trees_of_all_joint_types_move_alike_and_feel_the_same_reactions(monkeypatch, seed):
+def test_trees_of_all_joint_types_move_alike_and_feel_the_same_reactions(monkeypatch, seed, others):
     model = random_tree(seed, 9)
     rng = np.random.default_rng(seed)
     q, v = model.random_configuration(rng), rng.standard_normal(model.nv)
-    joints, rows = assert_equal_motion(monkeypatch, "rows", model, q, v)
+    joints, rows = assert_equal_motion(monkeypatch, others, model, q, v)
     assert relative(joints.reactions, rows.reactions) < 1e-6
     assert joints.metrics["joint_velocity"] < 1e-13
 
@@ -58,10 +59,11 @@ def test_loops_are_rows_of_the_degrees_of_freedom_between_their_ends(monkeypatch
     assert relative(joints.reactions, rows.reactions) < 1e-5
 
 
+@pytest.mark.parametrize("others", ["rows", "joint_rows"])
 @pytest.mark.parametrize("kind", COUPLINGS)
-def test_couplings_are_rows_of_their_joints(monkeypatch, kind):
+def test_couplings_are_rows_of_their_joints(monkeypatch, kind, others):
     model, q, v = coupled(COUPLINGS[kind])
-    assert_equal_motion(monkeypatch, "rows", model, q, 0.3 * v)
+    assert_equal_motion(monkeypatch, others, model, q, 0.3 * v)
 
 
 @pytest.mark.parametrize("other", ["link1_joint", "link2_joint"])
@@ -92,7 +94,7 @@ def test_a_mechanism_with_loops_hangs_alike(monkeypatch):
     assert_equal_motion(monkeypatch, "bodies", scene.model, scene.q, v, v_tolerance=1e-7)
 
 
-@pytest.mark.parametrize("others", ["bodies", "rows"])
+@pytest.mark.parametrize("others", ["bodies", "rows", "joint_rows"])
 def test_a_mechanism_with_loops_lands_alike(monkeypatch, others):
     scene = walker()
     q = scene.q.copy()
@@ -104,10 +106,11 @@ def test_a_mechanism_with_loops_lands_alike(monkeypatch, others):
     )
 
 
-def test_a_quadruped_with_dry_friction_lands_alike(monkeypatch):
+@pytest.mark.parametrize("others", ["rows", "joint_rows"])
+def test_a_quadruped_with_dry_friction_lands_alike(monkeypatch, others):
     scene = quadruped(1)
     sims = assert_equal_motion(
-        monkeypatch, "rows", scene.model, scene.q, None, 3, scene.control, ground=True
+        monkeypatch, others, scene.model, scene.q, None, 3, scene.control, ground=True
     )
     assert len(sims[0].contacts) == 4
 
@@ -153,6 +156,35 @@ def test_motions_across_joints_give_the_mass_matrix_and_hold_all_other_rows(monk
     assert relative(M + np.diag(armature), dl.mass_matrix(model, q)) < 1e-12
 
 
+def test_joints_of_very_light_bodies_hold_whatever_limits_and_contacts_ask_for():
+    # A spine as that of an animal: two of three bodies weigh nothing, the inertia of the third is a
+    # ten-thousandth of what it carries. If joints gave way ever so little, limits would be soft.
+    b = dl.ModelBuilder("spine")
+    b.add_body("trunk", "world", dl.Free(), mass=3.0, inertia=0.05 * np.eye(3))
+    axes, last = np.eye(3), "trunk"
+    for k in range(17):
+        for i, axis in enumerate(axes):
+            light = {"mass": 0.01, "inertia": 1e-7 * np.eye(3)} if i == 2 else {}
+            b.add_body(
+                f"v{k}{i}", last, dl.Revolute(axis), (0.02 if i == 0 else 0.0, 0, 0),
+                lower=-0.02, upper=0.02, damping=1e-3, **light,
+            )  # fmt: skip
+            last = f"v{k}{i}"
+    b.add_body("head", last, dl.Fixed(), (0.05, 0, 0), mass=1.0, inertia=0.01 * np.eye(3))
+    for name, radius in (("trunk", 0.1), ("head", 0.05)):
+        b.add_shape(dl.Shape(name, name, "collision", "sphere", size=(radius,)))
+    model = b.build()
+    sim = dl.Simulator(model, dt=2e-3, on_error="record")
+    q = model.neutral()
+    q[2] = 0.15
+    sim.reset(q)
+    rec = sim.rollout(300 if is_compiled() else 3)
+    assert sim._worlds.world.form == "joint_rows"
+    assert rec.metrics["joint_velocity"].max() < 1e-9
+    assert rec.metrics["joint_error"].max() < 6e-5
+    assert rec.metrics["natural_map"].max() < 1e-6
+
+
 def form_of(model, **options):
     return dl.Simulator(model, ground=False, **options)._worlds.world.form
 
@@ -163,4 +195,4 @@ def test_the_structure_of_a_model_decides():
     assert form_of(walker().model, stabilization=soft) == "bodies"
     assert form_of(random_tree(0, 9, [lambda _: dl.Gimbal(), lambda _: dl.Planar()])) == "rows"
     assert form_of(random_tree(0, 4, [lambda _: dl.Free()])) == "bodies"
-    assert form_of(random_tree(0, 60, [lambda _: dl.Revolute((0, 0, 1))])) == "rows"
+    assert form_of(random_tree(0, 60, [lambda _: dl.Revolute((0, 0, 1))])) == "joint_rows"

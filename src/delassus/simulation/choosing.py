@@ -53,6 +53,8 @@ class Choice(NamedTuple):
     displacement: bool
     impact: str
     is_driven: bool  # by actuators
+    torn: float  # part of `link`, or radians, by which joints may be open
+    link: float  # m, the longest one
 
     def checked(self) -> Choice:
         """All that `settings` need not look at."""
@@ -84,12 +86,15 @@ class Choice(NamedTuple):
     def settings(self) -> Settings:
         """The numbers that kernels are asked by."""
         whole, options, is_swept = self._solver()
+        torn = self.torn if self.held.soft_joints is None else np.inf
         numbers = [
             *self.held.packed(self.dt),
             _MARGIN,
             not_negative("joint_tolerance", self.joint_tolerance),
             0.0,
             0.0,
+            float(torn),
+            self.link,
         ]
         whole += [INTEGRATORS[self.integrator], int(self.is_displaced), IMPACTS.index(self.impact)]
         return Settings(whole, np.array(numbers), options, is_swept)

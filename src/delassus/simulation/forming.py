@@ -3,8 +3,9 @@
 | form | for |
 | --- | --- |
 | joints | robots: cone rows that can touch at most 48 degrees of freedom, loops or none |
-| bodies | cone rows that can touch at most six bodies, or bodies without joints |
-| rows | else |
+| bodies | bodies without joints, or else cone rows that can touch at most six of them |
+| joint_rows | robots whose cone rows can touch more degrees of freedom |
+| rows | else: gimbals, soft joints, loops that move very many degrees of freedom |
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def choose_form(system: MaximalSystem, geometry: Geometry, settings: np.ndarray)
     are_rigid = settings[SETTING.joint_softening + SOFTENING.law] == RIGID
     tree = system.joints[: system.n_bodies]
     is_regular = all(joint.kind != GIMBAL for joint in tree)
-    if has_joints and are_rigid and is_regular and Tree(system, geometry).is_small():
-        return "joints"
+    if has_joints and are_rigid and is_regular:
+        for form, has_front in (("joints", True), ("joint_rows", False)):
+            if Tree(system, geometry, has_front).is_small():
+                return form
     is_few = len(cone_bodies(system, geometry)) <= _MOST_FRONT
     return "bodies" if is_few or not has_joints else "rows"

@@ -9,13 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..compile import Kernel, Layout, absolute, call_at, function, kernel, layout, part, slots
+from ..compile import (
+    Kernel,
+    Layout,
+    absolute,
+    call_at,
+    function,
+    kernel,
+    layout,
+    minimum,
+    part,
+    slots,
+)
 from ..contact.laws.request import OPTION
 from ..maximal.assembly import joint_rows
 from .actuation.wrenches import put_reactions
+from .motion import is_torn
 from .smooth import SMOOTH, smooth_stepping
 from .solution.bodies import BODIES_FORM, BODIES_OPERATOR
 from .solution.form import Form
+from .solution.joint_rows import JOINT_ROWS_FORM
 from .solution.joints import JOINTS_FORM, JOINTS_OPERATOR
 from .solution.rows import ROWS_FORM, ROWS_OPERATOR
 from .solution.solving import newton_and_admm
@@ -28,8 +41,8 @@ from .told.metrics import METRIC, put_last_time, read_state
 FASTEST = 1e6  # velocities beyond this, in m/s or rad/s, are those of a world that diverges
 LARGEST = 1e300  # of controls
 # Why a call ended: all steps done, too few slots for contacts, velocities or controls that are not
-# finite.
-DONE, SLOTS, DIVERGED, UNSTEERED = 0, 1, 2, 3
+# finite, a joint that is torn.
+DONE, SLOTS, DIVERGED, UNSTEERED, TORN = 0, 1, 2, 3, 4
 OUTCOME = slots(steps=1, reason=1, needed=1)
 
 
@@ -61,6 +74,16 @@ def is_finite(model, state):
     for t in range(6 * (len(model.bodies) - 1)):
         result = result and absolute(state.twists[t]) < FASTEST
     return result
+
+
+@function
+def reason_to_end(model, request, state, metrics, work):
+    """DIVERGED or TORN after a step with such an outcome, else DONE."""
+    torn, link = request.settings[SETTING.torn], request.settings[SETTING.link]
+    if not is_finite(model, state):
+        return DIVERGED
+    is_open = metrics[METRIC.joint_error] > torn * minimum(link, 1.0)
+    return TORN if is_open and is_torn(model, torn, link, work.rows) else DONE
 
 
 @function
@@ -122,9 +145,9 @@ def many_steps(step: Callable) -> Callable:
             )
             metrics = part(told.metrics, METRIC.size * k)
             count = step(model, own, now, metrics, work)
-            if count > slots or not is_finite(model, now):
-                outcome[OUTCOME.steps] = 1.0 * k
-                outcome[OUTCOME.reason] = 1.0 * (SLOTS if count > slots else DIVERGED)
+            reason = SLOTS if count > slots else reason_to_end(model, request, now, metrics, work)
+            if reason != DONE:
+                outcome[OUTCOME.steps], outcome[OUTCOME.reason] = 1.0 * k, 1.0 * reason
                 outcome[OUTCOME.needed] = 1.0 * count
                 return
             if felt > 1 or k == ticks - 1:
@@ -190,6 +213,9 @@ WAYS = {
     "bodies": Way("by bodies", BODIES_FORM, newton_and_admm(BODIES_OPERATOR), layout()),
     "joints": Way("by joints", JOINTS_FORM, newton_and_admm(JOINTS_OPERATOR), layout()),
     "rows": Way("by rows", ROWS_FORM, newton_and_admm(ROWS_OPERATOR), layout()),
+    "joint_rows": Way(
+        "by joints and rows", JOINT_ROWS_FORM, newton_and_admm(ROWS_OPERATOR), layout()
+    ),
     "sweeps": Way("by sweeps", ROWS_FORM, sweep_cones, SWEEPS),
 }
 

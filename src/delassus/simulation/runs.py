@@ -21,6 +21,7 @@ from .kernels import (
     SIMULATIONS,
     SLOTS,
     SMOOTH_SIMULATIONS,
+    TORN,
     UNSTEERED,
 )
 from .step import EULER, RK4, SETTING, WHOLE
@@ -46,7 +47,8 @@ class Run(NamedTuple):
     """What steps have told: (worlds, steps, ...), NaN where a world has not got to.
 
     `sensed` is of each step, or of the last only. `ended` are worlds that diverged, and after how
-    many steps; `unsteered` those whose control could not be used.
+    many steps; `unsteered` those whose control could not be used. `torn` are, of those that ended
+    with a joint torn open, a row of it and its error.
     """
 
     trace: np.ndarray
@@ -54,6 +56,7 @@ class Run(NamedTuple):
     sensed: np.ndarray
     ended: list[tuple[int, int]]
     unsteered: list[tuple[int, int]]
+    torn: dict[int, tuple[int, float]]
 
 
 class Steering(NamedTuple):
@@ -233,7 +236,7 @@ class Worlds:
         steps, or of the last.
         """
         outputs = self._outputs(self.count, steps, steps if is_felt else 1)[1:4]
-        run = Run(*outputs, [], [])
+        run = Run(*outputs, [], [], {})
         for told in outputs:
             told[...] = np.nan
         begun, active = np.zeros(self.count, int), np.flatnonzero(self.is_alive)
@@ -277,11 +280,15 @@ class Worlds:
             begun[world] = end
             if reason == SLOTS:
                 again.append(int(world))
-            elif reason == DIVERGED:
+            elif reason in (DIVERGED, TORN):
+                if reason == TORN:
+                    metrics = told[2][k, int(done)]
+                    row, error = int(metrics[METRIC.joint_row]), float(metrics[METRIC.joint_error])
+                    run.torn[int(world)] = row, error
                 run.ended.append((int(world), end))
             elif reason == UNSTEERED:
                 run.unsteered.append((int(world), end))
-            if reason in (DIVERGED, UNSTEERED):
+            if reason in (DIVERGED, UNSTEERED, TORN):
                 self.is_alive[world] = self.are_all_alive = False
         return again
 

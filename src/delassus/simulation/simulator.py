@@ -32,7 +32,7 @@ from .given.states import checked_state
 from .runs import NOT_STEERED, Run, Steering, Worlds
 from .sensing import Sensors
 from .switching import Switches
-from .told.failures import DIVERGED, UNSTEERED, Bounds, Failure, Watch, error_of
+from .told.failures import DIVERGED, UNSTEERED, Bounds, Failure, Watch, error_of, largest_link
 from .told.metrics import without_times
 from .told.recording import Recording
 
@@ -103,13 +103,14 @@ class Simulator(Choosing, Sensors, Switches, Copies, Attributes):
         self.model = model if actuators is None else model.replace(actuators=actuators)
         self._declared, self._references = self.model, as_declared(self.model)
         known_name("coordinates", coordinates, ("maximal",))
+        self.bounds = Bounds() if bounds is None else instance("bounds", bounds, Bounds)
         self._choice = Choice(
             dt, integrator, solver, solver_parameters, tolerance, joint_tolerance, max_iterations,
-            stabilization, displacement, impact, self.model.nu > 0,
+            stabilization, displacement, impact, self.model.nu > 0, self.bounds.torn,
+            largest_link(self.model),
         ).checked()  # fmt: skip
         self.worlds = None if worlds is None else positive_integer("worlds", worlds)
         self.on_error = known_name("on_error", on_error, ON_ERROR)
-        self.bounds = Bounds() if bounds is None else instance("bounds", bounds, Bounds)
         material, soft = contact_request(
             friction, restitution, soft_contacts, self.stabilization, self.dt
         )
@@ -379,8 +380,11 @@ class Simulator(Choosing, Sensors, Switches, Copies, Attributes):
         for world, done in run.ended:
             step = self._steps + done + 1
             time = self._start + step * self.dt
-            twists = self._worlds.twists(world)
-            found.append(self._watch.diverged(world, twists, step, time))
+            if world in run.torn:
+                found.append(self._watch.torn(world, *run.torn[world], step, time))
+            else:
+                twists = self._worlds.twists(world)
+                found.append(self._watch.diverged(world, twists, step, time))
         return found + self._watch.look(run.metrics, self._steps, self._start, self.dt)
 
     def _unsteered(self, run: Run, law: CompiledControl | None) -> list[Failure]:

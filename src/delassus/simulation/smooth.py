@@ -123,7 +123,7 @@ def put_one_second(model, request, work):
 
 def accelerating(form: Form) -> Callable:
     """The function for accelerations, with the problem in a form."""
-    first_joint, prepare, load, _, _, _, settle, hold = form
+    first_joint, prepare, load, _, _, _, settle, hold, _ = form
 
     @routine
     def accelerate(model, request, state, work):

@@ -61,6 +61,8 @@ from .solution.solving import DRAIN, SOLUTION, SOLVING, solving
 from .told.metrics import METRICS, TIME, put_metrics, spend, start_clock
 
 EULER, MIDPOINT, RK4 = 0, 1, 2
+# How much farther joints may open in steps of EULER, which take errors away by and by.
+LOOSE = 100.0
 # How much of their velocity joints reflect while a contact pushes, or closes faster than this, and
 # while a joint is open. Bodies that an impact has set shaking, to and fro with each step, would
 # never cease to otherwise, and contacts would have other reactions in each step.
@@ -77,8 +79,9 @@ LEAST_CALM = 1e-300  # of the speed of closing: zero says that a step was not ca
 # displacement, the law of impacts, the slots, and the address of a function for controls, or 0.
 WHOLE = slots(SOLVING, integrator=1, displacement=1, impact=1, contact_slots=1, controller=1)
 # Numbers of a call: those of rows, of contact solvers, and a few more. The time at the start of a
-# call is `start` + `before` dt.
-SETTING = slots(SETTINGS, margin=1, joint_tolerance=1, start=1, before=1)
+# call is `start` + `before` dt. Joints open by more than `torn` of the length `link`, or by
+# more than so many radians, end a world.
+SETTING = slots(SETTINGS, margin=1, joint_tolerance=1, start=1, before=1, torn=1, link=1)
 
 STEP = layout(
     STATE,
@@ -203,8 +206,8 @@ def find_contacts(model, request, state, work):
 @function
 def is_open(model, whole, settings, work):
     """Whether a joint is open by more than it may."""
-    error = largest_error(model, work.rows)
-    return whole[WHOLE.integrator] != EULER and error > settings[SETTING.joint_opening]
+    error, opening = largest_error(model, work.rows), settings[SETTING.joint_opening]
+    return error > (LOOSE * opening if whole[WHOLE.integrator] == EULER else opening)
 
 
 @function
@@ -350,7 +353,7 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
             count_work(model, first_joint(model), work)
         if whole[WHOLE.displacement] > 0 or is_open(model, whole, settings, work):
             count_heights(model, -1.0, state.poses, work)
-            displace(model, request.switches, state, work)
+            displace(model, request.switches, settings, state, work)
             count_heights(model, 1.0, state.poses, work)
         if is_kept:
             give_back(model, state, work)

@@ -93,4 +93,10 @@ def hold(model, count, g, u, work):
     """All impulses of joints are known."""
 
 
-BODIES_FORM = Form(first_joint, prepare, load, begin, free_velocities, push, settle, hold)
+@function
+def carry(model, gap, shift, work):
+    """Joints of the tree are not known apart from others."""
+    return False
+
+
+BODIES_FORM = Form(first_joint, prepare, load, begin, free_velocities, push, settle, hold, carry)

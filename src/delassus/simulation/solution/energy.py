@@ -114,14 +114,21 @@ def find_kept(model, counts, work):
 
 
 @function
+def kinetic_energy(model, i, twists, bodies):
+    """The kinetic energy of body i, at its placed axes."""
+    at = TWIST.size * (i - 1)
+    v, omega = get3(twists, at), get3(twists, at + TWIST.omega)
+    spin = symmetric_times(get6(bodies, i * BODY.size + BODY.I), omega)
+    return 0.5 * (model.bodies[i].mass * dot(v, v) + dot(omega, spin))
+
+
+@function
 def count_motion(model, twists, work):
     """T of each island, at the placed axes of bodies."""
     clear(work.kinetic, len(model.bodies) - 1)
     for i in range(1, len(model.bodies)):
-        island, at = island_of(model, i), TWIST.size * (i - 1)
-        v, omega = get3(twists, at), get3(twists, at + TWIST.omega)
-        spin = symmetric_times(get6(work.bodies, i * BODY.size + BODY.I), omega)
-        energy = 0.5 * (model.bodies[i].mass * dot(v, v) + dot(omega, spin))
+        island = island_of(model, i)
+        energy = kinetic_energy(model, i, twists, work.bodies)
         work.kinetic[island] = work.kinetic[island] + energy
     for k in range(len(model.dofs)):
         island = island_of(model, model.joints[model.dofs[k].joint].follower)

@@ -43,6 +43,9 @@ class Form(NamedTuple):
     # (model, held, limits, x, u, work): u from forces on x, with J u + c = 0; what is left of that
     settle: Callable
     hold: Callable  # (model, count, g, u, work): work.held of joints that hold by themselves
+    # (model, gap, shift, work): motions of bodies that close joints of the tree one after the
+    # other, outwards; whether the form has them
+    carry: Callable
 
 
 @function

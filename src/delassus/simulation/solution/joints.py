@@ -285,4 +285,15 @@ def hold(model, count, g, u, work):
     put_reactions_within(model, u, forces, work.held, work)
 
 
-JOINTS_FORM = Form(first_loop, prepare, load, begin, free_velocities, push, settle, hold)
+@routine
+def carry(model, gap, shift, work):
+    """Motions of all bodies that close joints of the tree, each with the body that carries it."""
+    tree = work.op.tree
+    put_motions(model, work)
+    put_offsets(model, gap, work)
+    for b in range(len(model.bodies) - 1):
+        put6(shift, SIDE * b, at_center(get3(tree.arms, 3 * b), get6(tree.offsets, SIDE * b)))
+    return True
+
+
+JOINTS_FORM = Form(first_loop, prepare, load, begin, free_velocities, push, settle, hold, carry)

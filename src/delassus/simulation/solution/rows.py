@@ -11,8 +11,9 @@ from ...compile import function, layout
 from ...contact.operators import Operator, dense
 from ...contact.operators.elements import cone_at
 from ...contact.operators.rows import dot_from, put_halves, put_matrix
+from ...maximal.structure.packed import SIDE
 from ..structure.world import bodies_of
-from .bodies import first_joint, hold, load, prepare, settle
+from .bodies import carry, first_joint, hold, load, prepare, settle
 from .cones import cones_of, count_rows
 from .form import Form
 
@@ -50,20 +51,27 @@ def solve_blocks(model, counts, damping, newton, memory):
 @function
 def begin(model, counts, work):
     """D_c + R of this step, and rows scaled by its diagonal."""
-    view, op, count = bodies_of(model), work.op, count_rows(counts)
+    view, op = bodies_of(model), work.op
     put_halves(view, cones_of(op), op.A, op.Y, op.first)
+    put_scaled_matrix(view, counts, work)
+
+
+@function
+def put_scaled_matrix(view, counts, work):
+    """D_c + R by Y, and rows scaled by its diagonal; `view` is what A is eliminated in."""
+    op, count = work.op, count_rows(counts)
     put_matrix(view, count, op.Y, op.first, op.rows_matrix.D)
     for i in range(count):
         at = (count + 1) * i
         op.rows_matrix.D[at] = op.rows_matrix.D[at] + op.compliance[i]
     dense.put_scale(counts, True, op.rows_matrix)
-    scale_again(model, counts, work)
+    scale_again(SIDE * len(view.columns), counts, work)
 
 
 @function
-def scale_again(model, counts, work):
-    """Scale D_c, Y, C and what is known of rows by P of `dense.put_scale`."""
-    op, cones, count, n = work.op, work.cones, count_rows(counts), 6 * (len(model.bodies) - 1)
+def scale_again(n, counts, work):
+    """Scale D_c, Y, whose vectors have n numbers, C and what is known of rows by P of `dense`."""
+    op, cones, count = work.op, work.cones, count_rows(counts)
     scale, D, singles = op.rows_matrix.scale, op.rows_matrix.D, counts[1] + counts[2]
     for i in range(count):
         p = scale[i]
@@ -88,16 +96,28 @@ def scale_again(model, counts, work):
 @function
 def free_velocities(model, count, work):
     """b: scaled velocities of cone rows without their reactions, by work.moved."""
-    op, n = work.op, 6 * (len(model.bodies) - 1)
+    put_free(6 * (len(model.bodies) - 1), count, work.bias, work)
+
+
+@function
+def put_free(n, count, bias, work):
+    """b = Y^T U^-T g + bias, for vectors of n numbers"""
+    op = work.op
     for i in range(count):
         b = dot_from(n, op.Y, n * i, work.moved, 0, int(op.first[i]))
-        work.cones.b[i] = b + work.bias[i]
+        work.cones.b[i] = b + bias[i]
 
 
 @function
 def push(model, count, x, work):
     """x + C^T lambda_c, with all bodies eliminated: U^-T C^T is Y."""
-    op, n = work.op, 6 * (len(model.bodies) - 1)
+    push_halves(6 * (len(model.bodies) - 1), count, x, work)
+
+
+@function
+def push_halves(n, count, x, work):
+    """x + Y lambda_c, for vectors of n numbers"""
+    op = work.op
     for i in range(count):
         reaction = work.cones.reactions[i]
         if reaction != 0.0:
@@ -106,4 +126,4 @@ def push(model, count, x, work):
 
 
 ROWS_OPERATOR = Operator(factor, solve, multiply, solve_blocks)
-ROWS_FORM = Form(first_joint, prepare, load, begin, free_velocities, push, settle, hold)
+ROWS_FORM = Form(first_joint, prepare, load, begin, free_velocities, push, settle, hold, carry)

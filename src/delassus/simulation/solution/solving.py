@@ -110,7 +110,7 @@ def solving(form: Form, solve_cones: Callable) -> Callable:
     `solve_cones` is a function of (model, counts, limits, options, work) that returns the relative
     natural map and the number of iterations.
     """
-    _, _, load, begin, free_velocities, push, settle, hold = form
+    _, _, load, begin, free_velocities, push, settle, hold, _ = form
 
     @function
     def put_rest(model, counts, held, options, size, joint_tolerance, g, u, work):

@@ -76,11 +76,14 @@ NO_EXTENTS = dict.fromkeys(_EXTENTS, 0)
 
 
 class Tree:
-    """The degrees of freedom of a system by bodies, and the groups that they are in."""
+    """The degrees of freedom of a system by bodies, and the groups that they are in.
 
-    def __init__(self, system: MaximalSystem, geometry: Geometry):
+    Without a front all are eliminated alike, in the order in which they stand.
+    """
+
+    def __init__(self, system: MaximalSystem, geometry: Geometry, has_front: bool = True):
         self.system = system
-        moved = self._moved(geometry)
+        moved = self._moved(geometry) if has_front else set()
         others = [k for k in range(system.nv) if k not in moved]
         chunks = [*_chunks(others), *_chunks(sorted(moved))]
         self.count, n_inside = len(chunks), len(_chunks(others))
@@ -129,7 +132,7 @@ class Tree:
             yield self.touched(bodies)
 
     def is_small(self) -> bool:
-        """Whether all rows touch as few groups as elements can."""
+        """Whether loops touch as few groups as elements can, and the front has as few."""
         loops = [len(self.touched(bodies)) for _, bodies in self.loops()]
         return len(self.front) <= MOST_CONE_BODIES and max(loops, default=0) <= MOST_BODIES
 

@@ -137,7 +137,8 @@ class World(Tabulated):
         touched = [tuple(b - 1 for b in bodies if b > 0) for _, bodies in joints]
         touched = [t for t in touched if t]
         n = system.n_bodies
-        if form == "joints":
+        has_groups = form in ("joints", "joint_rows")
+        if has_groups:
             self.order = find_order(n, (), range(n))
         else:
             front = cone_bodies(system, geometry) if form == "bodies" else ()
@@ -146,14 +147,14 @@ class World(Tabulated):
         self.springs, more = elements(self.order, free, len(pairs))
         self.pairs = np.concatenate([pairs, more])
         slots = system.contact_slots + len(system.limits) + len(system.bounded)
-        if form == "joints":
-            self.groups, own = group(Tree(system, geometry), slots)
+        if has_groups:
+            self.groups, own = group(Tree(system, geometry, form == "joints"), slots)
         else:
             self.groups, own = NO_GROUPS, extents(self.order, self.held, slots) | NO_EXTENTS
         dimensions = {**own, **system.dimensions, "n_bounded": len(system.bounded)}
         cone_rows = len(system.limits) + len(system.bounded) + 3 * system.contact_slots
         dimensions |= {"joint_rows": system.n_joint_rows, "cone_rows": max(cone_rows, 1)}
-        dimensions["dense_rows"] = dimensions["cone_rows"] if form == "rows" else 0
+        dimensions["dense_rows"] = dimensions["cone_rows"] if "rows" in form else 0
         dimensions |= {"cone_table": CONE.size * slots, "cone_blocks": BLOCK * slots}
         dimensions["n_state"] = sum(state_sizes(dimensions))
         dimensions["n_shapes"] = len(self.geometry.shapes)

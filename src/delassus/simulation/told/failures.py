@@ -9,6 +9,7 @@ import numpy as np
 from ...checks import number
 from ...errors import DivergenceError, SettingError, SimulationError
 from ...maximal.system import MaximalSystem
+from ...model.model import Model
 from .metrics import METRIC
 
 DIVERGED, NOT_CONVERGED, UNSTEERED = "diverged", "not converged", "control"
@@ -37,6 +38,9 @@ class Bounds:
     rad/s, `joint_error` a distance or an angle by which they are pulled apart, `penetration` the
     depth of a contact, and `limit_error` by how much a coordinate is beyond its limit. Bodies that
     are larger than half a metre may be deeper, by that much: 0.05 m stands for a tenth of them.
+
+    A joint that is open by more than `torn` of the largest link of the model, or by more than so
+    many radians, ends the world, as velocities do that are not finite. Soft joints may be open.
     """
 
     natural_map: float = 0.1
@@ -44,9 +48,10 @@ class Bounds:
     joint_error: float = 0.05
     penetration: float = 0.05
     limit_error: float = 0.05
+    torn: float = 0.05
 
     def __post_init__(self) -> None:
-        for name in _WATCHED:
+        for name in (*_WATCHED, "torn"):
             value = number(f"the bound of {name}", getattr(self, name))
             if not value >= 0.0:
                 raise SettingError(f"the bound of {name} must not be negative, got {value}")
@@ -55,6 +60,19 @@ class Bounds:
     def packed(self) -> np.ndarray:
         """The bounds in the order of the metrics."""
         return np.array([getattr(self, name) for name in _WATCHED])
+
+
+def largest_link(model: Model) -> float:
+    """The largest distance in a body between its joint, its centre of mass and a joint it carries.
+
+    Only bodies that joints hold count; 1 m where there is nothing to measure.
+    """
+    lengths = [0.0]
+    for body in model.bodies:
+        lengths.append(float(np.linalg.norm(body.inertia.center)))
+        if body.parent >= 0:
+            lengths.append(float(np.linalg.norm(body.placement.translation)))
+    return max(lengths) or 1.0
 
 
 @dataclass(frozen=True)
@@ -161,6 +179,12 @@ class Watch:
         where = "velocities of " + ", ".join(names) + more
         who = world if self.is_many else None
         return Failure(DIVERGED, time, step, who, where, float(largest.max()))
+
+    def torn(self, world: int, row: int, error: float, step: int, time: float) -> Failure:
+        """The failure of a world in which a row of a joint is open by such an error."""
+        who = world if self.is_many else None
+        where = f"{self.row_names[row]} is open by {error:.3g}"
+        return Failure(DIVERGED, time, step, who, where, error)
 
     def _where(self, kind: str, told: np.ndarray) -> str:
         """The names of what a failure is about."""
