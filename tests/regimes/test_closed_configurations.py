@@ -78,7 +78,8 @@ def test_rounded_configurations_stay_and_are_closed(seed):
     rounded = np.round(closed, digits)
     q = dl.close_loops(model, rounded, cs)
     assert largest(cs.position_error(q)) <= max(1e-10, 2.0 * largest(cs.position_error(closed)))
-    assert largest(model.difference(rounded, q)) <= 3.0 * 10.0**-digits
+    own = largest(cs.position_error(closed))  # of Cassie near a dead point, up to 1e-6
+    assert largest(model.difference(rounded, q)) <= 3.0 * 10.0**-digits + 10.0 * own
 
 
 @generated(12, 600)
