@@ -6,11 +6,15 @@
 | MIDPOINT | Moreau's: positions move by half a step, velocities change there, then the other half |
 | RK4 | Runge-Kutta's, see `smooth`; steps with cone rows are those of MIDPOINT |
 
+Positions move as those of free bodies: their rotations have no torques, keep momentum and energy,
+and change angular velocities (see `maximal.spinning`). What changes velocities has no gyroscopic
+terms then, which would have to be implicit in the reactions of joints and contacts.
+
 MIDPOINT lets joint rows reflect: J u+ = -J u-, so that the mean velocity of the step satisfies
-joints, and no energy is lost. Rotations turn by gyroscopic terms of the mean velocity, which the
-last step tells. Where contacts push or close, a little less is reflected. Errors of positions stay
-as they are, unless a joint is open by more than it may: then, or always if that is asked for, all
-are moved away after the step: see `motion`.
+joints, and no energy is lost. Where contacts push or close, a little less is reflected. Errors of
+positions stay as they are, unless a joint is open by more than it may: then, or always if that is
+asked for, all are moved away after the step: see `motion`. What joints do of work by that is given
+back: see `solution.energy`.
 """
 
 from __future__ import annotations
