@@ -20,7 +20,7 @@ GRAVITY = 9.81
 
 
 def drawn(rng, kinds=4):
-    """A problem of boxes on each other, of one box, or of rows of all kinds; the last has joints."""
+    """A problem of stacked boxes, of one box, or of rows of all kinds, the last with joints."""
     kind = rng.integers(kinds)
     mu = rng.choice([0.0, 0.2, 0.7, 1.5])
     if kind == 0:
