@@ -30,6 +30,12 @@ def checked_state(given: Any, own: Mapping[str, np.ndarray], n_bodies: int) -> d
     shapes = {name: x.shape for name, x in own.items() if name not in (*checked, "time")}
     worlds, size = shapes["numbers"]
     shapes["numbers"] = (worlds, size + 4 * (slots - int(own_slots)))
+    references, known = _array("references", state["references"]), shapes["references"]
+    if references.ndim == 2 and len(references) != known[0]:
+        raise ShapeError(
+            f"the state is of another simulator: it has {len(references)} constraints, not "
+            f"{known[0]}"
+        )
     for name, shape in shapes.items():
         checked[name] = _numbers(name, state[name], shape)
     start, steps = _numbers("time", state["time"], (2,))
@@ -55,8 +61,12 @@ def _named(given: Any, own: Mapping[str, np.ndarray]) -> Mapping:
     return found
 
 
+def _array(name: str, given: Any) -> np.ndarray:
+    return real_array(f"{name!r} of the state", given)
+
+
 def _numbers(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
-    x = real_array(f"{name!r} of the state", given)
+    x = _array(name, given)
     if x.shape != shape:
         raise ShapeError(
             f"the state is of another simulator: {name!r} has shape {x.shape}, not {shape}"
