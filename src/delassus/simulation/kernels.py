@@ -40,6 +40,7 @@ from .told.metrics import METRIC, put_last_time, read_state
 
 FASTEST = 1e6  # velocities beyond this, in m/s or rad/s, are those of a world that diverges
 LARGEST = 1e300  # of controls
+TORN_STEPS = 10.0  # in succession, after which a joint that is torn ends a world
 # Why a call ended: all steps done, too few slots for contacts, velocities or controls that are not
 # finite, a joint that is torn.
 DONE, SLOTS, DIVERGED, UNSTEERED, TORN = 0, 1, 2, 3, 4
@@ -78,12 +79,19 @@ def is_finite(model, state):
 
 @function
 def reason_to_end(model, request, state, metrics, work):
-    """DIVERGED or TORN after a step with such an outcome, else DONE."""
+    """DIVERGED or TORN after a step with such an outcome, else DONE.
+
+    What opens in an impact and closes by itself is not torn: steps in succession are counted.
+    """
     torn, link = request.settings[SETTING.torn], request.settings[SETTING.link]
     if not is_finite(model, state):
         return DIVERGED
     is_open = metrics[METRIC.joint_error] > torn * minimum(link, 1.0)
-    return TORN if is_open and is_torn(model, torn, link, work.rows) else DONE
+    if is_open and is_torn(model, torn, link, work.rows):
+        state.torn[0] = state.torn[0] + 1.0
+    else:
+        state.torn[0] = 0.0
+    return TORN if state.torn[0] >= TORN_STEPS else DONE
 
 
 @function
@@ -144,8 +152,9 @@ def many_steps(step: Callable) -> Callable:
                 request.options,
             )
             metrics = part(told.metrics, METRIC.size * k)
-            count = step(model, own, now, metrics, work)
-            reason = SLOTS if count > slots else reason_to_end(model, request, now, metrics, work)
+            count, reason = step(model, own, now, metrics, work), SLOTS
+            if count <= slots:
+                reason = reason_to_end(model, request, now, metrics, work)
             if reason != DONE:
                 outcome[OUTCOME.steps], outcome[OUTCOME.reason] = 1.0 * k, 1.0 * reason
                 outcome[OUTCOME.needed] = 1.0 * count

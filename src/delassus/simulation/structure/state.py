@@ -23,6 +23,7 @@ class State(NamedTuple):
     bounded: Any
     resigned: Any  # steps in which no row is asked to part, those left and all: see `step`
     calm: Any  # the speed of closing, if the last step was solved by its first reactions
+    torn: Any  # for how many steps in succession a joint has been torn
     count: Any  # of contacts
     ids: Any
     reactions: Any  # of contacts, in their own axes
@@ -32,7 +33,7 @@ def state_sizes(dimensions: dict[str, int]) -> list[int]:
     """Numbers of the parts of a state."""
     n, slots = dimensions["n_bodies"], dimensions["n_slots"]
     sizes = [7 * n, 6 * n, 6 * n, dimensions["nq"], dimensions["joint_rows"]]
-    return [*sizes, dimensions["n_limits"], dimensions["n_bounded"], 2, 1, 1, slots, 3 * slots]
+    return [*sizes, dimensions["n_limits"], dimensions["n_bounded"], 2, 1, 1, 1, slots, 3 * slots]
 
 
 @function
@@ -40,7 +41,7 @@ def state_size(model, n_held, n_slots):
     """How many numbers a state has: see `state_sizes`."""
     n = len(model.bodies) - 1
     kept = len(model.limits) + len(model.bounded)
-    return 19 * n + len(model.rest) + n_held + kept + 4 + 4 * n_slots
+    return 19 * n + len(model.rest) + n_held + kept + 5 + 4 * n_slots
 
 
 @function
@@ -55,9 +56,11 @@ def state_of(model, numbers, n_held, n_slots):
     bounded = part(limits, len(model.limits))
     resigned = part(bounded, len(model.bounded))
     calm = part(resigned, 2)
-    count = part(calm, 1)
+    torn = part(calm, 1)
+    count = part(torn, 1)
     ids = part(count, 1)
     reactions = part(ids, n_slots)
     return State(
-        numbers, twists, before, q, held, limits, bounded, resigned, calm, count, ids, reactions
-    )
+        numbers, twists, before, q, held, limits, bounded, resigned, calm, torn, count, ids,
+        reactions,
+    )  # fmt: skip

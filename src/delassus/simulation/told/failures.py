@@ -40,7 +40,8 @@ class Bounds:
     are larger than half a metre may be deeper, by that much: 0.05 m stands for a tenth of them.
 
     A joint that is open by more than `torn` of the largest link of the model, or by more than so
-    many radians, ends the world, as velocities do that are not finite. Soft joints may be open.
+    many radians, for ten steps in succession, ends the world, as velocities do that are not finite.
+    Soft joints may be open.
     """
 
     natural_map: float = 0.1
