@@ -47,10 +47,11 @@ from ..spatial.vectors import (
 from .rows.bodies import POSE, TWIST
 
 ANGLE, MOST_PARTS = 0.5, 40
-# Squares of the angle by which a step turns the momentum in the body: below STEADY, omega is
-# constant to rounding; below CALM, an explicit step adds less than this to energy. Bodies of robots
-# that stand are calm, and Newton's method for all of them would take 5 % of a step. SLOW is for the
-# square of a relative change of omega, below which the next step of Newton's method adds nothing.
+# Squares of angles. Where a step turns the momentum in the body by less than STEADY, omega is
+# constant to rounding; where it turns the body by less than CALM, an explicit step adds less than
+# this to energy. Bodies of robots that stand are calm, and Newton's method for all of them would
+# take 5 % of a step. SLOW is for the square of a relative change of omega, below which the next
+# step of Newton's method adds nothing.
 STEADY, CALM, SLOW = 1e-30, 1e-13, 1e-16
 MOST_STEPS = 20
 _LITTLE = 1e-10  # of the trace of J: what is added to it in Newton's steps, for rods without width
@@ -110,10 +111,9 @@ def spin(J, inverse, quaternion, w, h):
     omega = rotate_back(R, w)
     momentum = symmetric_times(J, omega)
     turning, size = cross(omega, momentum), dot(momentum, momentum)
-    turned = h * h * dot(turning, turning)
-    if not turned > STEADY * size:
+    if not h * h * dot(turning, turning) > STEADY * size:
         return turn(quaternion, (h * w[0], h * w[1], h * w[2])), w
-    if turned < CALM * size:
+    if h * h * dot(omega, omega) < CALM:
         after = add_scaled(omega, -h, symmetric_times(inverse, turning))
         m = scale(0.25 * h, add(omega, after))
         return unit(multiply(quaternion, (m[0], m[1], m[2], 1.0))), rotate(R, after)
