@@ -98,7 +98,7 @@ def test_parts_of_a_file_are_a_second_at_most(tmp_path, dt, lost):
 def test_blocks_that_did_not_reach_the_disk_end_a_recording(tmp_path):
     path = tmp_path / "run.rec"
     sim = thrown()
-    rec = sim.rollout(10, control=lambda sim: None, record=str(path))
+    rec = sim.rollout(10, control=lambda sim: sim.default_control, record=str(path))
     whole = path.read_bytes()
     path.write_bytes(whole + bytes(4096))
     assert np.array_equal(dl.Recording.load(path).q, rec.q)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.uncompiled
 def simulated(monkeypatch, form, model, q, v=None, steps=3, control=None, **options):
     """A simulator that has made steps with its problem in a form."""
     monkeypatch.setattr(runs, "choose_form", lambda *_: form)
-    told = {"dt": 1e-3, "ground": False, "tolerance": 1e-10, "joint_tolerance": 1e-11}
+    told = {"dt": 1e-3, "ground": False, "tolerance": 1e-11, "joint_tolerance": 1e-11}
     sim = dl.Simulator(model, **(told | options))
     sim.reset(q, v)
     if steps > 0:

@@ -14,7 +14,7 @@ def test_a_thrown_mechanism_keeps_its_energy_and_its_joints(seed):
     told = sim.rollout(500).metrics
     energy = told["kinetic_energy"] + told["potential_energy"]
     assert np.abs(energy - energy[0]).max() < 1e-7 * told["kinetic_energy"].max()
-    assert told["joint_error"].max() < 2e-5
+    assert told["joint_error"].max() < 2.5e-5  # of second order in dt
 
 
 def test_joints_between_bodies_without_mass_hold():

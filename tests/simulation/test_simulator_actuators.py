@@ -197,7 +197,8 @@ def test_actuators_of_a_ball_joint_turn_along_their_gear():
         sim.step([2.0])
         expected = dl.actuator_forces(sim.model, q, np.zeros(3), [2.0])
         assert sim.torques == pytest.approx(expected)
-        assert sim.v == pytest.approx(1e-3 * expected / [0.1, 0.2, 0.3], rel=1e-4)
+        # What turns while it moves feels gyroscopic terms, of order 1e-8 here.
+        assert sim.v == pytest.approx(1e-3 * expected / [0.1, 0.2, 0.3], rel=1e-4, abs=1e-7)
 
 
 def test_servos_of_a_ball_joint_reach_their_target():

@@ -23,7 +23,7 @@ def recorded(model, q, dt=1e-3):
     made = Recording.start(sim, None)
     trace = np.concatenate([many, np.zeros((*many.shape[:2], model.nv))], axis=2)
     metrics = np.ones((*many.shape[:2], METRIC.size))
-    made.add(dt * np.arange(1, many.shape[1] + 1), Run(trace, metrics, trace, [], []))
+    made.add(dt * np.arange(1, many.shape[1] + 1), Run(trace, metrics, trace, [], [], {}))
     return made
 
 

@@ -27,6 +27,7 @@ from ..simulation.given.placing import (
     without_limits,
 )
 from ..simulation.simulator import Simulator
+from ..simulation.solution.impacts import IMPACTS
 from ..simulation.told.failures import DIVERGED, Failure
 from ..simulation.told.recording import Recording
 from .models import add_model_arguments, find_model
@@ -79,6 +80,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         "--friction", type=float, default=0.8, help="where the model has none (0.8)"
     )
     parser.add_argument("--restitution", type=float, default=0.0, help="likewise (0)")
+    parser.add_argument("--impact", choices=IMPACTS, default="newton", help="the law of impacts")
     parser.add_argument("--worlds", type=int, metavar="N", help="as many alike, on all cores")
 
 
@@ -130,6 +132,7 @@ def _simulator(model: Model, options: argparse.Namespace) -> Simulator:
         model,
         dt=options.dt,
         integrator=options.integrator,
+        impact=options.impact,
         solver=options.solver,
         ground=options.ground,
         worlds=options.worlds,

@@ -123,7 +123,7 @@ class Embedding(Immutable, Mechanism):
 
     def all_constraints(self, held: Iterable[Constraint]) -> tuple[Constraint, ...]:
         """Constraints of the spanning tree: those that are embedded, then those that hold this."""
-        return (*self.constraints.declared, *held)
+        return (*self.constraints.declared, *items("constraints", held, Constraint))
 
     def degrees_of_freedom(self, joint: str) -> np.ndarray:
         """Numbers of a joint's velocities, in y'; an error for a joint that follows from others."""

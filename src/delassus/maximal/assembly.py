@@ -34,7 +34,8 @@ from .structure.packed import SIDE, SystemArrays
 
 # Bodies and joints at a state, coordinates and velocities of the tree, how far springs are
 # stretched, and registers of recorded functions.
-STATE = layout(JOINTS, q="nq", v="nv", stretch="nv", registers="registers")
+# `rotors` are the velocities that armatures have before those of bodies change: see `put_rotors`.
+STATE = layout(JOINTS, q="nq", v="nv", stretch="nv", rotors="nv", registers="registers")
 
 _put_difference = difference.function
 
@@ -153,18 +154,22 @@ def put_weights(system, gains, dt, weights):
 
 
 @function
-def dof_impulse(system, k, tau, dt, work):
-    """Momentum of the armature of degree of freedom k, and dt times its force at the start.
+def put_rotors(system, dt, work):
+    """v - dt dJ_a/dt u, as the joint's velocity is J_a u+ + dt dJ_a/dt u at the end of the step."""
+    for k in range(len(system.dofs)):
+        work.rotors[k] = work.v[k]
+        if system.armature[k] > 0.0:
+            dof = system.dofs[k]
+            place = dof.place - system.joints[dof.joint].rows
+            drift = free_drift(system, dof.joint, place, work.bodies, work.joints)
+            work.rotors[k] = work.v[k] - dt * drift
 
-    At the end of the step the joint's velocity is J_a u+ + dt dJ_a/dt u.
-    """
+
+@function
+def dof_impulse(system, k, tau, dt, work):
+    """Momentum of the armature of degree of freedom k, and dt times its force at the start."""
     impulse = dt * (tau[k] - system.stiffness[k] * work.stretch[k])
-    if system.armature[k] > 0.0:
-        dof = system.dofs[k]
-        place = dof.place - system.joints[dof.joint].rows
-        drift = free_drift(system, dof.joint, place, work.bodies, work.joints)
-        impulse += system.armature[k] * (work.v[k] - dt * drift)
-    return impulse
+    return impulse + system.armature[k] * work.rotors[k]
 
 
 @function
@@ -203,7 +208,7 @@ def add_gyroscopic(i, dt, bodies, momentum, at):
 
 @function
 def add_dof_impulses(system, tau, dt, work, free_blocks, momentum):
-    """Add J_a^T (armature v + dt force) of all joints to the momentum of the bodies."""
+    """Add J_a^T (armature rotor + dt force) of all joints to the momentum of the bodies."""
     _put_difference(system, system.rest, work.q, work.stretch, work)
     for k in range(len(system.dofs)):
         put_free_pair(system, k, work.joints, free_blocks, PAIR * k)
@@ -240,4 +245,5 @@ def step_momentum(
         put_inertia(system, i, work.bodies, inertia, 36 * (i - 1))
         put_momentum(system, i, wrenches, dt[0], work.bodies, momentum, TWIST.size * (i - 1))
         add_gyroscopic(i, dt[0], work.bodies, momentum, TWIST.size * (i - 1))
+    put_rotors(system, dt[0], work)
     add_dof_impulses(system, tau, dt[0], work, free_blocks, momentum)

@@ -143,6 +143,7 @@ def many_steps(step: Callable) -> Callable:
                 outcome[OUTCOME.steps], outcome[OUTCOME.reason] = 1.0 * k, 1.0 * UNSTEERED
                 return
             own = Request(
+                v,
                 work.control,
                 part(request.pushes, push),
                 request.outside,
@@ -201,7 +202,7 @@ def simulation(name: str, label: str, step: Callable, work: Layout) -> Kernel:
         switches, settings, options, after, trace, metrics, sensed, outcome, work,
     ):  # fmt: skip
         lengths = len(ticks), len(steered), len(pushed), len(felt)
-        request = Request(control, pushes, outside, switches, whole, settings, options)
+        request = Request(velocities, control, pushes, outside, switches, whole, settings, options)
         told = Told(after, trace, metrics, sensed, outcome)
         run(model, lengths, request, state, velocities, told, work)
 

@@ -36,6 +36,7 @@ from ..maximal.assembly import (
     place_system,
     put_joint_rows,
     put_momentum,
+    put_rotors,
     put_weights,
     rows_before,
 )
@@ -118,6 +119,7 @@ def put_one_second(model, request, work):
     for k in range(len(model.dofs)):
         work.tau[k] = work.torques[k] - model.damping[k] * work.v[k]
         work.weights[k] = model.armature[k]
+    put_rotors(model, 1.0, work)
     add_dof_impulses(model, work.tau, 1.0, work, work.free_blocks, work.momentum)
 
 

@@ -57,6 +57,7 @@ from .collision.matching import match
 from .collision.outside import add_outside
 from .motion import DISPLACEMENT, closing, largest_error
 from .narrow.records import COLLISION
+from .rotors import has_armatures, put_rotors_before, put_rotors_between
 from .solution.cones import count_rows, forget_reactions, put_cones, stop_parting
 from .solution.energy import ENERGY, count_heights, count_work, find_kept, give_back
 from .solution.form import Form
@@ -72,10 +73,10 @@ LOOSE = 100.0
 # never cease to otherwise, and contacts would have other reactions in each step.
 CLOSING_SPEED, PUSHED_REFLECTION, OPEN_REFLECTION = 1e-3, 0.95, 0.5
 # Where the relative natural map is above this (the first number is for a solver that tries all
-# methods), or the velocity that a joint has left is above FAILED, a step has often no solution:
-# shapes overlap that joints do not let part, or would only by giving way. The step is then solved
-# without parting, which joints always allow, and so are some steps after it: to find out that there
-# is no solution takes long. How many these are doubles each time in between.
+# methods, and for impacts), or the velocity that a joint has left is above FAILED, a step has often
+# no solution: shapes overlap that joints do not let part, or would only by giving way. The step is
+# then solved without parting, which joints always allow, and so are some steps after it: to find
+# out that there is no solution takes long. How many these are doubles each time in between.
 UNSOLVED, UNSOLVED_BY_ONE = 0.05, 0.5
 FAILED, FEWEST_RESIGNED, MOST_RESIGNED = 0.1, 15.0, 240.0
 LEAST_CALM = 1e-300  # of the speed of closing: zero says that a step was not calm
@@ -113,8 +114,9 @@ STEP = layout(
 
 
 class Request(NamedTuple):
-    """What a call asks of each of its steps; the first two are arrays for one step."""
+    """What a call asks of each of its steps; the first three are arrays for one step."""
 
+    v: Any  # velocities of joints at the start
     control: Any
     pushes: Any
     outside: Any  # contacts that were found outside of kernels
@@ -187,7 +189,11 @@ def find_contacts(model, request, state, work):
         state.before[t] = state.twists[t]
     if half > 0.0:
         move_freely(model, state.poses, state.twists, half)
+    elif has_armatures(model):
+        put_rotors_before(model, settings[SETTING.dt], state, work)
     place_system(model, state.poses, state.twists, state.q, work)
+    if half > 0.0:
+        put_rotors_between(model, request.v, work)
     count = collide(
         model,
         work.bodies,
@@ -307,7 +313,8 @@ def finishing(form: Form, solve_cones: Callable) -> Callable:
                     request.settings[SETTING.joint_tolerance], calm, work.forces, work.solved,
                     work,
                 )  # fmt: skip
-            most = UNSOLVED if request.whole[WHOLE.interior] > 0 else UNSOLVED_BY_ONE
+            is_exact = bounces or request.whole[WHOLE.interior] > 0
+            most = UNSOLVED if is_exact else UNSOLVED_BY_ONE
             is_failed = natural[1] > most or residual > FAILED
             was_asked = is_failed and bounces
             if was_asked:

@@ -129,5 +129,5 @@ def test_deeply_nested_elements_are_an_error_not_a_crash(write):
 
 def test_files_beyond_the_limit_are_refused(write, monkeypatch):
     monkeypatch.setattr("delassus.model.formats.content._LARGEST", 1000)
-    with pytest.raises(dl.FileFormatError, match="larger"):
+    with pytest.raises(dl.FileFormatError, match="at most 0"):
         load(write(ARM.format(lower=-1) + " " * 1000))

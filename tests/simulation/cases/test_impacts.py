@@ -26,6 +26,7 @@ def spheres(masses=(1.0,) * 5, joint=None):
 def struck(law, v, *, masses=(1.0,) * 5, gap=0.0105, restitution=1.0, **options):
     """Velocities after spheres that touch were struck by the first ones, those that move."""
     model = spheres(masses)
+    options = {"tolerance": 1e-9} | options
     sim = dl.Simulator(model, ground=False, restitution=restitution, impact=law, **options)
     q = 2.0 * RADIUS * np.arange(model.nq)
     q[np.array(v) > 0.0] -= gap
@@ -141,7 +142,8 @@ def test_all_solvers_take_all_laws(solver, law):
 
 def test_each_world_has_impacts_of_its_own():
     model = spheres((1.0,) * 3)
-    sim = dl.Simulator(model, ground=False, restitution=1.0, impact="sequential", worlds=2)
+    options = {"restitution": 1.0, "impact": "sequential", "tolerance": 1e-9}
+    sim = dl.Simulator(model, ground=False, worlds=2, **options)
     q = np.tile(2.0 * RADIUS * np.arange(3.0), (2, 1))
     q[0, 0] -= 0.0105
     sim.reset(q, [[1.0, 0, 0], [0, 0, 0.5]])

@@ -104,5 +104,5 @@ def test_velocities_do_not_revive_a_world():
 
 def test_keyframes_of_a_model_without_any_are_named_so():
     sim = dl.Simulator(arm().replace(keyframes={}))
-    with pytest.raises(dl.UnknownNameError, match="keyframe is 'home', but there are none"):
+    with pytest.raises(dl.UnknownNameError, match="no keyframe 'home': there are none"):
         sim.reset(keyframe="home")

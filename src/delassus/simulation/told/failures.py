@@ -13,10 +13,12 @@ from ...model.model import Model
 from .metrics import METRIC
 
 DIVERGED, NOT_CONVERGED, UNSTEERED = "diverged", "not converged", "control"
+INEXACT = "natural map"
 LEFT, DEEP, APART, BEYOND = "joint velocity", "penetration", "joint error", "joint limit"
 # Kinds by the metric that tells of them; these metrics stand one after the other.
 _WATCHED = {
-    "natural_map": NOT_CONVERGED,
+    "natural_map": INEXACT,
+    "relative_natural_map": NOT_CONVERGED,
     "joint_velocity": LEFT,
     "joint_error": APART,
     "penetration": DEEP,
@@ -24,9 +26,11 @@ _WATCHED = {
 }
 _FIRST = METRIC.natural_map
 WATCHED = slice(_FIRST, _FIRST + len(_WATCHED))
-_DEEP = list(_WATCHED).index("penetration")
+_DEEP, _APART = list(_WATCHED).index("penetration"), list(_WATCHED).index("joint_error")
 _FASTEST = 1e6
-_ORDINARY_SIZE = 0.5  # m, of bodies that bounds are meant for; larger ones may be deeper
+# m, of bodies that bounds are meant for: contacts of larger ones may be deeper, joints of longer
+# links open by more. Bodies below the second size may not be as deep: at most by half of it.
+_LARGE, _SMALL = 0.5, 0.1
 _MOST_NAMES = 3
 
 
@@ -34,22 +38,28 @@ _MOST_NAMES = 3
 class Bounds:
     """What a step may reach before it counts as a failure; infinity switches a check off.
 
-    `natural_map` is that of the contact solver, `joint_velocity` what joints have left in m/s or
-    rad/s, `joint_error` a distance or an angle by which they are pulled apart, `penetration` the
-    depth of a contact, and `limit_error` by how much a coordinate is beyond its limit. Bodies that
-    are larger than half a metre may be deeper, by that much: 0.05 m stands for a tenth of them.
+    `relative_natural_map` is that of the contact solver, relative to the velocities and reactions
+    of the step, and `natural_map` the one in N s and m/s, which no number fits for all masses;
+    `joint_velocity` is what joints have left in m/s or rad/s, `joint_error` a distance or an angle
+    by which they are pulled apart, `penetration` the depth of a contact, and `limit_error` by how
+    much a coordinate is beyond its limit.
+
+    Where bodies are larger than half a metre, or links longer, `penetration` and `joint_error` grow
+    with them: 0.05 m stands for a tenth of them. Bodies smaller than 0.1 m may be as deep as that
+    part of their size which `penetration` is of 0.1 m.
 
     A joint that is open by more than `torn` of the largest link of the model, or by more than so
     many radians, for ten steps in succession, ends the world, as velocities do that are not finite.
     Soft joints may be open.
     """
 
-    natural_map: float = 0.1
+    natural_map: float = float("inf")
     joint_velocity: float = 0.1
     joint_error: float = 0.05
     penetration: float = 0.05
     limit_error: float = 0.05
     torn: float = 0.05
+    relative_natural_map: float = 0.1
 
     def __post_init__(self) -> None:
         for name in (*_WATCHED, "torn"):
@@ -80,9 +90,9 @@ def largest_link(model: Model) -> float:
 class Failure:
     """Something that went wrong: its kind, the step and the time, the world, where, how much.
 
-    Kinds are "diverged", "control", "not converged", "joint velocity", "joint error", "penetration"
-    and "joint limit". The time is that at the end of the step. `where` names bodies or joints, or
-    says what a control did.
+    Kinds are "diverged", "control", "not converged", "natural map", "joint velocity",
+    "joint error", "penetration" and "joint limit". The time is that at the end of the step. `where`
+    names bodies or joints, or says what a control did.
     """
 
     kind: str
@@ -97,7 +107,8 @@ class Failure:
         what = {
             DIVERGED: "diverged",
             UNSTEERED: "a control cannot be used",
-            NOT_CONVERGED: f"contacts did not converge, the natural map is {self.value:.3g}",
+            NOT_CONVERGED: f"contacts are not solved, the relative natural map is {self.value:.3g}",
+            INEXACT: f"contacts did not converge, the natural map is {self.value:.3g}",
             LEFT: f"joints did not converge, one moves apart at {self.value:.3g}",
             DEEP: f"bodies penetrate by {self.value:.3g} m",
             APART: f"a joint is pulled apart by {self.value:.3g}",
@@ -126,13 +137,15 @@ class Watch:
         sizes: np.ndarray | None = None,
     ):
         self.bounds, self.system, self.is_many = bounds.packed(), system, is_many
-        sizes = np.zeros(system.n_bodies + 1) if sizes is None else sizes
-        self.largeness = np.maximum(1.0, sizes / _ORDINARY_SIZE)
+        self.bounds[_APART] *= max(1.0, largest_link(system.model) / _LARGE)
+        sizes = np.full(system.n_bodies + 1, _LARGE) if sizes is None else sizes
+        self.depths = np.maximum(np.minimum(1.0, sizes / _SMALL), sizes / _LARGE)
         self.row_names = [
             x.name for x in (*system.joints, *system.couplings) for _ in range(x.rows)
         ]
         self.outside = np.zeros((worlds, len(_WATCHED)), bool)
         self._bounds, self._is_outside = self.bounds.tolist(), [False] * len(_WATCHED)
+        self._bounds[_DEEP] *= min(1.0, self.depths.min())
 
     def is_calm(self, told: np.ndarray) -> bool:
         """Whether `look` has nothing to find in one step of one world; False if in doubt."""
@@ -144,8 +157,7 @@ class Watch:
     def look(self, metrics: np.ndarray, first: int, start: float, dt: float) -> list[Failure]:
         """Failures in metrics (worlds, steps, ...) of steps from number `first` on."""
         is_outside = metrics[:, :, WATCHED] > self.bounds  # NaN of failed worlds is not
-        for world, step in zip(*np.nonzero(is_outside[:, :, _DEEP]), strict=True):
-            is_outside[world, step, _DEEP] = self._is_deep(metrics[world, step])
+        is_outside[:, :, _DEEP] = self._are_deep(metrics)
         if not (self.outside.any() or is_outside.any()):
             return []
         found = []
@@ -165,11 +177,12 @@ class Watch:
         self.outside[worlds] = False
         self._is_outside = self.outside[0].tolist()
 
-    def _is_deep(self, told: np.ndarray) -> bool:
-        """Whether a contact is deeper than the smaller of its bodies may be."""
-        ends = int(told[METRIC.deepest_a]), int(told[METRIC.deepest_b])
-        bound = self.bounds[_DEEP] * min(self.largeness[i] for i in ends)
-        return bool(told[METRIC.penetration] > bound)
+    def _are_deep(self, metrics: np.ndarray) -> np.ndarray:
+        """Whether contacts are deeper than the smaller of their bodies may be."""
+        ends = metrics[:, :, [METRIC.deepest_a, METRIC.deepest_b]]
+        ends = np.where(np.isfinite(ends), ends, 0).astype(int)
+        bounds = self.bounds[_DEEP] * self.depths[ends].min(axis=-1)
+        return metrics[:, :, METRIC.penetration] > bounds
 
     def diverged(self, world: int, twists: np.ndarray, step: int, time: float) -> Failure:
         """The failure of a world with these twists (n_bodies, 6)."""

@@ -25,14 +25,14 @@ from ...spatial.vectors import dot, get3, get6, symmetric_times
 
 METRIC = slots(
     contacts=1,
-    natural_map=1,  # this and the next four are watched, see `failures`
+    natural_map=1,  # this and the next five are watched, see `failures`
+    relative_natural_map=1,
     joint_velocity=1,
     joint_error=1,
     penetration=1,
     limit_error=1,
     dual=1,
     complementarity=1,
-    relative_natural_map=1,
     iterations=1,
     passes=1,
     impacts=1,
