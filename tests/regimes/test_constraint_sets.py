@@ -21,6 +21,9 @@ ALL = ("dense", "caba", "prox-ltl", "prox-ltls")
 OPEN = ("prox-pv", "pv-early")  # for constraints between a body and the world
 # Singular values of scaled rows, relative to the largest, which double precision may take for zero.
 UNSURE = (1e-13, 3e-7)
+# Rows that contradict each other beside directions that joints hardly move, and multipliers that
+# lose digits as they grow without effect: methods once told that they had converged, and had not.
+HARD = (1220, 1283, 5012, 5150, 5202)
 
 
 class Verdict:
@@ -53,7 +56,8 @@ class Verdict:
         usual = 1e-9 * np.linalg.norm(roots * (before + after))
         # In free fall terms cancel; they are as large as weights.
         terms = terms + self.case.constraints.scales.joint_weight + usual * roots
-        if np.any(np.abs(missing) > 1e-8 * terms):
+        rounding = 1e-6 * usual * roots  # 1e-15 of what is usual at joints of the same size
+        if np.any(np.abs(missing) > 1e-8 * terms + rounding):
             return False
         r = np.abs(J @ a - self.target - reference.stays)
         terms = np.abs(J) @ (np.abs(a) + np.abs(reference.free))
@@ -94,6 +98,10 @@ def check(found):
 
 def test_what_has_converged_holds_and_what_can_hold_converges():
     check(counted(ALL, seeds(40, 2000)))
+
+
+def test_what_hard_cases_tell():
+    check(counted(ALL, HARD))
 
 
 @pytest.mark.slow

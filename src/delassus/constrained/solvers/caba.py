@@ -90,7 +90,6 @@ from .proximal import (
     proximal,
     tell_other_part,
     tighten,
-    widen_floors,
 )
 
 
@@ -133,13 +132,13 @@ def caba(model, limits, q, v, tau, requests, options, external_forces, a, multip
     # The residual of the iterations does not know of the rounding of accelerations.
     put_residuals(model, TOTAL.alpha, dual.residual, work)
     tell_rows(m, dual.multipliers, options, info, dual)
+    if any_true(presume(stays > 0.0, False)):
+        take_back(model, m, stays, growth, tau, options, dual, dual.multipliers, work)
+        info[INFO.motion] = error(model, tau, none, work)
+        imbalance = pull_error(model, tau, work.joints, none, work)
+        tell_other_part(m, stays, imbalance, options, info, dual)
     # Algorithm 3, lines 9 to 11.
     put_accelerations(model, a, work)
-    if any_true(presume(stays > 0.0, False)):
-        widen_floors(m, stays, options, dual)
-        imbalance = pull_error(model, tau, work.joints, none, work)
-        other = take_back(model, m, stays, growth, tau, options, dual, dual.multipliers, work)
-        tell_other_part(stays, imbalance, other, info)
     for t in range(m):
         multipliers[t] = dual.multipliers[t]
 

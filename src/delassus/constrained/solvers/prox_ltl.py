@@ -77,7 +77,6 @@ from .proximal import (
     level_weights,
     proximal,
     tell_other_part,
-    widen_floors,
 )
 
 # How often the iteration may start again from accelerations that rounding has spoilt.
@@ -147,10 +146,9 @@ def tell(model, J, stays, tau, options, info, work):
     padded_rows, _ = padded_extents(model)
     tell_rows(padded_rows, work.padded.multipliers, options, info, work.padded)
     if any_true(presume(stays > 0.0, False)):
-        widen_floors(padded_rows, stays, options, work.padded)
+        part_rows(model, stays, tau, options, work)
         imbalance = pull_error(model, J, work.padded, 0.0 * stays, work)
-        other = other_part(model, stays, tau, options, work)
-        tell_other_part(stays, imbalance, other, info)
+        tell_other_part(padded_rows, stays, imbalance, options, info, work.padded)
 
 
 @function
@@ -304,13 +302,11 @@ def correct(model, limit, stays, tau, goal, options, info, work):
 
 
 @function
-def other_part(model, stays, tau, options, work):
-    """The length of the part of r that does not stay, where rows contradict each other."""
+def part_rows(model, stays, tau, options, work):
+    """Part r: what stays, as rows contradict each other, and in padded.kept the rest."""
     padded_rows, _ = padded_extents(model)
     padded = work.padded
-    return take_back(
-        model, padded_rows, stays, 0.0 * stays, tau, options, padded, padded.correction, work
-    )
+    take_back(model, padded_rows, stays, 0.0 * stays, tau, options, padded, padded.correction, work)
 
 
 @function

@@ -61,7 +61,6 @@ from .proximal import (
     proximal,
     tell_other_part,
     tighten,
-    widen_floors,
 )
 
 # What springs add to the inertia of a link and of all that it carries, about the tree's origin.
@@ -127,16 +126,14 @@ def prox_ltls(
     )
     # The residual of the iterations does not know of the rounding of accelerations.
     renew(model, everywhere, work)
-    for k in range(nv):
-        a[k] = work.acceleration[k]
     tell_rows(padded_rows, padded.multipliers, options, info, padded)
     if any_true(presume(stays > 0.0, False)):
-        widen_floors(padded_rows, stays, options, padded)
+        take_back(model, padded_rows, stays, growth, tau, options, padded, padded.multipliers, work)
+        info[INFO.motion] = error(model, tau, none, work)
         imbalance = pull_error(model, work.J, padded, none, work)
-        other = take_back(
-            model, padded_rows, stays, growth, tau, options, padded, padded.multipliers, work
-        )
-        tell_other_part(stays, imbalance, other, info)
+        tell_other_part(padded_rows, stays, imbalance, options, info, padded)
+    for k in range(nv):
+        a[k] = work.acceleration[k]
     put_multipliers(model, padded.multipliers, multipliers)
 
 

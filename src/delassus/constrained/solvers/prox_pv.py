@@ -81,12 +81,12 @@ from .prox_ltl import (
     PADDED,
     TURNS,
     correct,
-    other_part,
+    part_rows,
     put_multipliers,
     put_requests,
     tell_rows,
 )
-from .proximal import ATTEMPTS, goal_of, is_open, is_uneven, tell_other_part, widen_floors
+from .proximal import ATTEMPTS, goal_of, is_open, is_uneven, tell_other_part
 
 # Rows, links and joints; what the equations of motion are checked by; numbers of rows, and of
 # padded rows; Y by panels, 1 / D of joints, and L + mu in G with the inverse of its D in D_G.
@@ -143,12 +143,12 @@ def prox_pv(
                     residual = measured(padded_rows, padded.residual, padded, options)
     put_answer(model, tau, options, a, multipliers, info, work)
     if any_true(presume(stays > 0.0, False)):
-        widen_floors(count_rows(model), stays, options, dual)
-        imbalance = pull_error(model, tau, a, none, work)
         put_padded(model, dual.floors, padded.floors)
         put_padded(model, dual.scales, padded.scales)
-        other = other_part(model, stays, tau, options, work)
-        tell_other_part(stays, imbalance, other, info)
+        part_rows(model, stays, tau, options, work)
+        put_multipliers(model, padded.residual, dual.residual)
+        imbalance = pull_error(model, tau, a, none, work)
+        tell_other_part(padded_rows, stays, imbalance, options, info, padded)
 
 
 @kernel(

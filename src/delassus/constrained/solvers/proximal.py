@@ -115,8 +115,10 @@ def widen_floors(size, stays, options, dual):
 
 
 @function
-def tell_other_part(stays, imbalance, other, info):
+def tell_other_part(size, stays, imbalance, options, info, dual):
     """What rows miss without the part that stays, if forces along that part have no effect."""
+    widen_floors(size, stays, options, dual)
+    other = measured(size, dual.kept, dual, options)
     is_contrary = select(stays > 0.0, imbalance, 1.0 + 0.0 * imbalance) < CANCELS
     info[INFO.rows] = select(is_contrary, other, info[INFO.rows])
 
@@ -282,7 +284,9 @@ def proximal(step, renew=None, error=None, *, is_always_whole: bool = False):
     def take_back(model, size, stays, growth, tau, options, dual, multipliers, work):
         """Take off what multipliers have grown by without effect, where a part of r stays.
 
-        Two more steps leave nothing else in r. Returns the length of the other part of r.
+        Two more steps leave nothing else in r: dual.residual has the part that stays, dual.kept the
+        other one. What multipliers have grown by is large, and takes digits from them. So where
+        steps follow accelerations, a last one finds both anew with the part that stays as given.
         """
         none = 0.0 * growth
         contradicts = stays > 0.0
@@ -294,7 +298,18 @@ def proximal(step, renew=None, error=None, *, is_always_whole: bool = False):
             y = growth * (dual.weights[t] * dual.residual[t])
             multipliers[t] = multipliers[t] + select(contradicts, y, none)
             dual.kept[t] = dual.kept[t] - select(contradicts, dual.residual[t], none)
-        return measured(size, dual.kept, dual, options)
+        if is_followed:
+            for t in range(size):
+                dual.mapped[t] = dual.residual[t]
+            renew(model, contradicts, work)
+            for t in range(size):
+                dual.residual[t] = dual.residual[t] - dual.mapped[t]
+            step(model, contradicts, True, tau, work)
+            tighten(size, contradicts, dual, multipliers)
+            renew(model, contradicts, work)
+            for t in range(size):
+                dual.kept[t] = dual.residual[t] - dual.mapped[t]
+                dual.residual[t] = dual.mapped[t]
 
     return iterate, polish, take_back
 
