@@ -26,7 +26,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..compile import is_symbolic
-from ..constrained.factor.least_squares import times, transposed
+from ..constrained.factor.least_squares import LeastSquares, times, transposed
 from ..constrained.rows.constraints import Constraints
 from ..constrained.rows.jacobian import evaluate_rows
 from ..constrained.rows.judging import motion_error, row_error
@@ -238,9 +238,10 @@ def _tell(parts, cs, J, target, a, taken, multipliers, tau, info) -> None:
     own[[k for rows in parts.clusters for k in rows.rows]] = True
     missed = row_error(cs.scales, J, a, target, multipliers)
     held = info[..., INFO.rows]  # which knows of held rows that contradict each other
-    embedded = row_error(
-        cs.scales.of(own), J[..., own, :], a, target[..., own], multipliers[..., own]
-    )
+    scales, J_own = cs.scales.of(own), J[..., own, :]
+    # Joints cannot move some rows, such as those across a planar loop, but by what rounding makes.
+    stays = LeastSquares(J_own, scales.lengths).unchanged(r[..., own, None])[..., 0]
+    embedded = row_error(scales, J_own, a, target[..., own], multipliers[..., own], stays)
     info[..., INFO.rows] = np.minimum(missed, np.hypot(held, embedded))
     pulls = transposed(J) * multipliers[..., None, :]
     weight = np.broadcast_to(cs.scales.joint_weight, tau.shape)
