@@ -142,7 +142,8 @@ def test_a_box_slides_as_far_whatever_it_weighs(solver, seed):
     rng = np.random.default_rng(seed)
     mass, dt = 10.0 ** rng.uniform(-9, 6), 10.0 ** rng.uniform(-5, -2)
     mu, speed, steps = rng.uniform(0.2, 0.6), rng.uniform(0.1, 2.0), 60
-    sim = dl.Simulator(box(mass), dt, solver=solver, friction=mu, threads=1)
+    options = {"solver": solver, "friction": mu, "tolerance": 1e-6}
+    sim = dl.Simulator(box(mass), dt, threads=1, **options)
     start = np.array([0, 0, 0.1, 0, 0, 0, 1.0])
     sim.reset(start, [speed, 0, 0, 0, 0, 0])
     rec = sim.rollout(steps)

@@ -29,9 +29,8 @@ from .rows import ROWS
 
 DRAIN = 0.9
 # Newton's method takes one step more where the relative natural map is not below the tolerance by
-# the first factor, and the reactions of the last step are taken again where it is below it by the
-# second: what is left of velocities moves bodies that should rest.
-POLISH, CALM = 0.1, 0.01
+# this factor: what is left of velocities moves bodies that should rest.
+POLISH = 1e-2
 # What solvers are asked for; the iterations of a step after which cone rows are not solved again;
 # and whether sweeps are those of PROX.
 SOLVING = slots(LIMIT, enough=1, is_prox=1)
@@ -151,7 +150,7 @@ def solving(form: Form, solve_cones: Callable) -> Callable:
             natural, residual = put_rest(
                 model, counts, held, options, calm, joint_tolerance, g, u, work
             )  # fmt: skip
-            if natural[1] <= CALM * options[OPTION.tolerance]:
+            if natural[1] <= POLISH * options[OPTION.tolerance]:
                 hold(model, count, g, u, work)
                 return natural, residual, iterations
         for turn in range(MOST_ROUNDS):
