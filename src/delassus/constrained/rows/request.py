@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...compile import absolute, function, layout, maximum, minimum, select, slots, sqrt
+from ...compile import absolute, function, layout, select, slots, sqrt
 from .checks import (
     fitting,
     is_single,
@@ -111,8 +111,8 @@ def measure_rows(count, times, multipliers, options, dual):
     one = 1.0 + 0.0 * options[OPTIONS.tolerance]
     for t in range(count):
         size = dual.sizes[t] + dual.diagonals[t] * absolute(multipliers[t])
-        unit = minimum(size, dual.lengths[t])
-        dual.scales[t] = select(unit > 0.0, 1.0 / select(unit > 0.0, unit, one), one)
+        unit = select(size < dual.lengths[t], size, dual.lengths[t])
+        dual.scales[t] = 1.0 / select(unit > 0.0, unit, one)
         floor = dual.sizes[t] + dual.falling[t]
         dual.floors[t] = times * options[OPTIONS.rounding] * floor
 
@@ -120,9 +120,11 @@ def measure_rows(count, times, multipliers, options, dual):
 @function
 def measured(count, x, dual, options):
     """The length of numbers of rows, each less its row's floor, and by its scale."""
-    square = 0.0 * options[OPTIONS.tolerance]
+    none = 0.0 * options[OPTIONS.tolerance]
+    square = none
     for t in range(count):
-        y = dual.scales[t] * maximum(absolute(x[t]) - dual.floors[t], 0.0 * square)
+        beyond = absolute(x[t]) - dual.floors[t]
+        y = dual.scales[t] * select(beyond <= 0.0, none, beyond)  # NaN stays NaN
         square = square + y * y
     return sqrt(square)
 

@@ -111,7 +111,8 @@ def caba(model, limits, q, v, tau, requests, options, external_forces, a, multip
             # Algorithm 3, lines 1 and 2: the three sweeps of Algorithm 1.
             move_links(model, q, v, external_forces, work)  # lines 1 to 4
             put_constraints(model, q, v, requests, options, work)  # K_i, k_i, mu, lambda
-            level_weights(m, stays, options, dual)
+            if is_uneven(stays, options):
+                level_weights(m, stays, options, dual)
             for t in range(m):
                 dual.tension[t] = dual.weights[t] * dual.target[t] - dual.multipliers[t]
                 dual.residual[t] = dual.target[t]
