@@ -25,7 +25,7 @@ def simulated(monkeypatch, form, model, q, v=None, steps=3, control=None, **opti
     sim.reset(q, v)
     if steps > 0:
         sim.rollout(steps, control)
-    assert sim.metrics["natural_map"] <= 1e-10
+    assert sim.metrics["natural_map"] <= 1e-9  # the tolerance is relative to what closes
     return sim
 
 

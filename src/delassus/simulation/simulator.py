@@ -84,7 +84,7 @@ class Simulator(Choosing, Sensors, Switches, Copies, Attributes):
         damping: ArrayLike = 0.0,
         friction: float = 0.8,
         restitution: float = 0.0,
-        tolerance: float = 1e-4,
+        tolerance: float = 1e-6,
         joint_tolerance: float = 1e-9,
         max_iterations: int | None = None,
         solver_parameters: Mapping[str, Any] | None = None,

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..compile import function, layout, maximum, minimum, routine, slots
+from ..compile import function, layout, maximum, minimum, routine, slots, sqrt
 from ..maximal.assembly import (
     STATE,
     add_dof_impulses,
@@ -41,7 +41,7 @@ from ..maximal.rows.contacts import CONTACT
 from ..maximal.rows.limits import ACTIVE
 from ..maximal.rows.softening import RIGID, SOFTENING
 from ..maximal.spinning import move_freely
-from ..spatial.vectors import get6, put6
+from ..spatial.vectors import dot, get6, put6
 from .actuation.forces import (
     ACTUATION,
     FREE_PASSES,
@@ -77,7 +77,8 @@ CLOSING_SPEED, PUSHED_REFLECTION, OPEN_REFLECTION = 1e-3, 0.95, 0.5
 # no solution: shapes overlap that joints do not let part, or would only by giving way. The step is
 # then solved without parting, which joints always allow, and so are some steps after it: to find
 # out that there is no solution takes long. How many these are doubles each time in between.
-UNSOLVED, UNSOLVED_BY_ONE = 0.05, 0.5
+UNSOLVED, UNSOLVED_BY_ONE = 1e-3, 1e-2
+STEADY = 100.0  # steps of falling: errors of resting contacts are relative to what these add
 FAILED, FEWEST_RESIGNED, MOST_RESIGNED = 0.1, 15.0, 240.0
 LEAST_CALM = 1e-300  # of the speed of closing: zero says that a step was not calm
 # Whole settings of a call: those of contact solvers, the integrator, whether joints are closed by
@@ -252,7 +253,10 @@ def put_rows(model, first, request, count, state, work):
         most = OPEN_REFLECTION if is_open(model, request.whole, settings, work) else 1.0
         reflect(model, row, count, work.known, most, work.rows)
     counts = (0, n_limits, len(model.bounded), count)
-    dt = settings[SETTING.dt]
+    dt, gravity = settings[SETTING.dt], model.gravity
+    g = (gravity[0], gravity[1], gravity[2])
+    work.steady[0] = STEADY * dt * sqrt(dot(g, g))
+    work.steady[1] = work.steady[0] / maximum(settings[SETTING.link], 1.0)
     put_cones(model, counts, work.active, work.contacts, work.rows, dt, state, work)
     for t in range(n_held):
         work.held[t] = DRAIN * state.held[t]

@@ -10,7 +10,6 @@ import re
 from pathlib import Path
 
 import numpy as np
-from lxml import etree
 
 from ...errors import FileFormatError
 from ...files import MIB, largest, too_large
@@ -76,6 +75,8 @@ def check_mesh(path: Path) -> None:
 
 def _check_collada(content: bytes) -> None:
     """Raise an error for numbers of COLLADA on which readers in C++ go round for ever."""
+    from lxml import etree  # not before a file is read: `import delassus` is to be quick
+
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, recover=False
     )

@@ -13,7 +13,7 @@ They are scaled by P = mobility^-1/2, one number for each contact: see `contact.
 
 from __future__ import annotations
 
-from ...compile import function, layout, routine, sqrt
+from ...compile import function, layout, maximum, routine, sqrt
 from ...contact.kernels import CONES
 from ...contact.laws.cones import natural_map
 from ...contact.laws.relative import relative_map, unit_of
@@ -144,6 +144,19 @@ def forget_reactions(model, counts, work):
         work.cones.reactions[t] = 0.0
     for t in range(joint_rows(model)):
         work.held[t] = 0.0
+
+
+@function
+def put_floors(counts, work):
+    """Sizes of rows, see `contact.laws.relative`, are STEADY |g| dt W at least.
+
+    So where bodies rest, a tolerance of 1e-6 is 1e-4 of what gravity adds to velocities in a step.
+    For rows of joints these are divided by the length of links, where it is more than a metre.
+    """
+    cones, singles = work.cones, counts[1] + counts[2]
+    for i in range(count_rows(counts)):
+        speed = work.steady[0] if i >= singles else work.steady[1]
+        cones.least[i] = maximum(cones.least[i], cones.unit[i] * speed)
 
 
 @function

@@ -22,7 +22,7 @@ from ...contact.solvers.interior import ATTEMPTS, interior_method
 from ...contact.solvers.newton import NEWTON, newton_method
 from ..structure.world import bodies_of
 from .blocks import BLOCKS
-from .cones import CONE_ROWS, ELEMENTS, cones_of, count_rows, natural_map_now
+from .cones import CONE_ROWS, ELEMENTS, cones_of, count_rows, natural_map_now, put_floors
 from .form import Form, Held
 from .joints import JOINTS
 from .rows import ROWS
@@ -50,6 +50,7 @@ SOLUTION = layout(
     moved=("n_bodies", 6),
     held="joint_rows",
     history=1,
+    steady=2,  # see `cones.put_floors`
 )
 
 
@@ -123,6 +124,7 @@ def solving(form: Form, solve_cones: Callable) -> Callable:
         cones.size[0] = size
         for t in range(count_rows(counts)):
             cones.least[t] = LIGHT * size
+        put_floors(counts, work)
         for t in range(6 * (len(model.bodies) - 1)):
             u[t] = g[t]
         front = part(u, operator.first_cone_velocity(bodies_of(model)))
@@ -160,6 +162,7 @@ def solving(form: Form, solve_cones: Callable) -> Callable:
                     begin(model, counts, work)
                 free_velocities(model, count, work)
                 put_sizes(counts, options[OPTION.is_ncp], work.cones)
+                put_floors(counts, work)
                 _, more = solve_cones(model, counts, limits, options, work)
                 iterations = iterations + more
                 push(model, count, work.moved, work)

@@ -59,7 +59,7 @@ class Bounds:
     penetration: float = 0.05
     limit_error: float = 0.05
     torn: float = 0.05
-    relative_natural_map: float = 0.1
+    relative_natural_map: float = 0.01
 
     def __post_init__(self) -> None:
         for name in (*_WATCHED, "torn"):
